@@ -1,0 +1,53 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Release builds of our own targets tolerate no warning; debug builds stay workable while editing.
+let strictSwift: [SwiftSetting] = [
+  .treatAllWarnings(as: .error, .when(configuration: .release)),
+  .define("HTTPSCRIPT_COUNT_OBJECTS", .when(configuration: .debug)),
+]
+let strictC: [CSetting] = [
+  .unsafeFlags(["-Wall", "-Wextra", "-Werror"], .when(configuration: .release))
+]
+
+let package = Package(
+  name: "httpscript",
+  products: [
+    .executable(name: "httpscript", targets: ["httpscript"])
+  ],
+  targets: [
+    // System libraries. CLuaLink carries Lua's flags and no header: Swift must not see lua.h,
+    // because a Lua error may never cross a Swift frame (see DESIGN.md).
+    .systemLibrary(
+      name: "CLuaLink", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
+      name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+
+    // C shims: no policy, only what Swift cannot say.
+    .target(name: "CLuaShim", dependencies: ["CLuaLink", "CJansson"], cSettings: strictC),
+    .target(name: "CCurlShim", dependencies: ["CCurl"], cSettings: strictC),
+
+    // The Lua standard library, embedded as bytes.
+    .target(
+      name: "Stdlib", path: "stdlib", exclude: ["meta"], sources: ["embed.c"],
+      publicHeadersPath: "include", cSettings: strictC),
+
+    .target(
+      name: "SessionCore",
+      dependencies: ["CCurlShim", "CCurl", "CZlib", "CBrotli", "CZstd"],
+      swiftSettings: strictSwift),
+    .target(
+      name: "LuaBridge",
+      dependencies: ["CLuaShim", "SessionCore", "Stdlib", "CJansson", "CXML"],
+      swiftSettings: strictSwift),
+    .executableTarget(
+      name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
+  ],
+  swiftLanguageModes: [.v6]
+)

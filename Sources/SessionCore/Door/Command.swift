@@ -1,0 +1,57 @@
+/// What the layer above may ask of the core. Values only: tasks and sessions are named by id.
+///
+/// A command never fails where it is submitted. What goes wrong comes back as the task's
+/// `Event.completed` with an error. Commands for a task that is complete, or was never begun, are ignored,
+/// so that a late answer does no harm.
+public enum Command {
+  /// Makes a session. Must come before its first task.
+  case createSession(SessionID, SessionConfiguration)
+  /// Begins a task: it is queued for its host and starts as soon as the session's limits allow.
+  case startTask(TaskID, SessionID, TaskRequest)
+  /// Pauses transmission and the task's timers (`URLSessionTask.suspend`). Does not nest here; the caller counts.
+  case suspendTask(TaskID)
+  /// Undoes `suspendTask`.
+  case resumeTask(TaskID)
+  /// Ends the task with `cancelled`, unless it is complete. Only queues: the completion comes as an event.
+  case cancelTask(TaskID)
+  /// The word of a handler that the task is waiting for.
+  case answer(TaskID, Answer)
+  /// No new tasks; ends the session once its tasks are done, or at once when `cancellingTasks`.
+  /// `Event.sessionInvalidated` is the last event of a session.
+  case invalidateSession(SessionID, cancellingTasks: Bool)
+  /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
+  case closeIdleConnections(SessionID)
+}
+
+/// Answers to the events that make a task wait.
+public enum Answer {
+  /// To `Event.willRedirect`.
+  case redirect(RedirectAnswer)
+  /// To `Event.response`.
+  case response(ResponseDisposition)
+  /// To `Event.data`: the consumer is done with that piece and may be given the next.
+  case dataConsumed
+  /// To `Event.needsBodyChunk`: the next piece, `nil` at the end of the body.
+  case bodyChunk(Bytes?)
+  /// To `Event.needsBodyChunk`: the reader failed; the task ends with this error.
+  case bodyFailed(TaskError)
+  /// To `Event.needsBodyStream`: a fresh body, or `nil` when there is none to be had
+  /// (the task then fails with `request_body_stream_exhausted`).
+  case newBody(RequestBody?)
+}
+
+public enum RedirectAnswer {
+  /// Go on with the request the core proposed.
+  case followProposed
+  /// Go on with another one. The rules on credentials across origins are applied to it too,
+  /// unless the caller changed the fields itself.
+  case follow(Request)
+  /// The 3xx is the response, its body included.
+  case refuse
+}
+
+/// `URLSession.ResponseDisposition`. (`become…` are handled above by tasks of another kind.)
+public enum ResponseDisposition {
+  case allow
+  case cancel
+}

@@ -1,0 +1,73 @@
+/// What the core tells the layer above. Events of one task come in the order Apple documents;
+/// `completed` is always the last one of its task, and comes exactly once.
+public enum Event {
+  /// A redirect response; the task waits for `Answer.redirect`. Only with `Interest.redirect`.
+  case willRedirect(TaskID, ResponseHead, proposed: Request)
+  /// A 1xx response (100 Continue excepted, which is a matter of transport). Does not wait.
+  case informational(TaskID, ResponseHead)
+  /// The final response's head; the task waits for `Answer.response`. Only with `Interest.response`.
+  case response(TaskID, ResponseHead)
+  /// A piece of the decoded body; the task waits for `Answer.dataConsumed` before the next one.
+  /// Only with `Destination.consumer`.
+  case data(TaskID, Bytes)
+  /// Bytes of the request body sent: by this step, in all, and expected (-1: unknown). Does not wait;
+  /// successive ones may be merged. Only with `Interest.sentBodyData`.
+  case sentBodyData(TaskID, sent: Int, total: Int, expected: Int)
+  /// Bytes of the response body received on the wire (before decoding) and expected on the wire (-1: unknown).
+  /// Never more than expected, never falls within one response. Does not wait; merged, at most one per turn of
+  /// the loop, and always once more at the end. Only with `Interest.progress`.
+  case progress(TaskID, received: Int, expected: Int)
+  /// The body is `RequestBody.reader` and the transfer wants the next piece (of about this size).
+  /// The task waits for `Answer.bodyChunk` or `.bodyFailed`.
+  case needsBodyChunk(TaskID, suggestedSize: Int)
+  /// The body must be sent again and cannot be rewound. Waits for `Answer.newBody`. Only with `Interest.newBody`.
+  case needsBodyStream(TaskID)
+  /// The end of a task.
+  case completed(TaskID, Completion)
+  /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
+  case sessionInvalidated(SessionID)
+}
+
+/// How a task ended. `error == nil` is success; a response may be there beside an error.
+public struct Completion {
+  public var response: ResponseHead?
+  /// The body, where the destination was `.memory`.
+  public var body: Bytes?
+  public var error: TaskError?
+  /// The redirects that were followed, in order.
+  public var redirects: [RedirectHop]
+  public var metrics: TaskMetrics
+  /// Body bytes on the wire, all hops together for sent, the last response only for received.
+  public var bytesSent: Int
+  public var bytesReceived: Int
+  public var bytesExpectedToSend: Int
+  public var bytesExpectedToReceive: Int
+
+  public init(
+    response: ResponseHead? = nil, body: Bytes? = nil, error: TaskError? = nil,
+    redirects: [RedirectHop] = [], metrics: TaskMetrics = TaskMetrics(), bytesSent: Int = 0,
+    bytesReceived: Int = 0, bytesExpectedToSend: Int = -1, bytesExpectedToReceive: Int = -1
+  ) {
+    self.response = response
+    self.body = body
+    self.error = error
+    self.redirects = redirects
+    self.metrics = metrics
+    self.bytesSent = bytesSent
+    self.bytesReceived = bytesReceived
+    self.bytesExpectedToSend = bytesExpectedToSend
+    self.bytesExpectedToReceive = bytesExpectedToReceive
+  }
+}
+
+/// One followed redirect: the response that asked for it and where it led.
+public struct RedirectHop: Sendable {
+  public var status: Int
+  public var from: String
+  public var to: String
+  public init(status: Int, from: String, to: String) {
+    self.status = status
+    self.from = from
+    self.to = to
+  }
+}

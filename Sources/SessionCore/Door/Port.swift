@@ -1,0 +1,16 @@
+/// The door between the core and the layer above: two functions, values both ways.
+///
+/// The bridge is written against this protocol, so that it can be tested with a fake; `SessionCore` is the real one.
+public protocol Port: AnyObject {
+  /// Hands a command down. Returns at once; never calls back.
+  func submit(_ command: Command)
+
+  /// Runs transfers until there are events, the deadline (seconds of `MonotonicClock`) has passed, or the wake
+  /// descriptor was written to. Appends to `events`, and leaves it as it was when there is nothing to tell.
+  /// A deadline in the past polls once. `nil` waits for ever, and must only be given while tasks are outstanding
+  /// or a wake can come.
+  func wait(until deadline: Double?, into events: inout [Event])
+
+  /// An eventfd. Writing eight bytes to it (which a signal handler may) makes `wait` return.
+  var wakeDescriptor: Int32 { get }
+}

@@ -1,0 +1,162 @@
+/// A URL request: `URLRequest` without the parts that belong to the session.
+public struct Request {
+  /// The method as it goes on the wire; upper case is the caller's matter. A token (RFC 9110 §9.1).
+  public var method: String
+  /// The URL as text; may contain a fragment, non-ASCII host (IDN) and user and password, which become Basic
+  /// credentials and are sent nowhere else.
+  public var url: String
+  /// In order; names may repeat. Names are tokens and values without CR, LF, NUL: anything else fails the task
+  /// with `bad_url` before a connection is made.
+  public var headers: [HeaderField]
+  public var body: RequestBody
+
+  public init(
+    method: String = "GET", url: String, headers: [HeaderField] = [], body: RequestBody = .none
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// One field line. An empty value is sent as an empty field.
+public struct HeaderField: Equatable, Sendable {
+  public var name: String
+  public var value: String
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+/// Where a request body comes from. All but `.reader` can be sent again from the start.
+public enum RequestBody {
+  /// No body. PUT, POST and PATCH then say `Content-Length: 0` (RFC 9110 §8.6).
+  case none
+  case data(Bytes)
+  /// A file, opened when the task starts; its size then is the Content-Length.
+  case file(path: String)
+  /// Several pieces after one another (a multipart form): the length is their sum; files are streamed.
+  case parts([BodyPart])
+  /// Pieces asked for one at a time by `Event.needsBodyChunk`. `length == nil`: chunked on HTTP/1.1.
+  case reader(length: Int?)
+}
+
+public enum BodyPart {
+  case data(Bytes)
+  case file(path: String)
+}
+
+/// Everything the core needs to know of one task.
+public struct TaskRequest {
+  public var request: Request
+  /// Which events the layer above has handlers for. For the others the core does the default and sends no event.
+  public var interest: Interest = []
+  public var destination: Destination = .memory
+  /// Seconds without progress, while the task has or makes a connection (never while queued, suspended or waiting
+  /// for a handler). `nil`: the session's.
+  public var requestTimeout: Double?
+  /// Seconds in all, from the first start, redirects included. `nil`: the session's.
+  public var resourceTimeout: Double?
+  public var authentication: Authentication = .none
+  /// How many redirects are followed; more is `http_too_many_redirects`. `nil`: none, the 3xx is the response.
+  public var redirectLimit: Int? = 20
+  public var expectContinue: ExpectContinue = .automatic
+  /// Ask for and undo content codings. Off: the bytes as they come.
+  public var decompress = true
+  /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
+  public var maximumBody: Int?
+  /// 0…1, `URLSessionTask.priority`: order in the queue for a host.
+  public var priority: Double = 0.5
+
+  public init(_ request: Request) { self.request = request }
+}
+
+public struct Interest: OptionSet, Sendable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+  public static let redirect = Interest(rawValue: 1)
+  public static let informational = Interest(rawValue: 2)
+  public static let response = Interest(rawValue: 4)
+  public static let sentBodyData = Interest(rawValue: 8)
+  public static let newBody = Interest(rawValue: 16)
+  public static let progress = Interest(rawValue: 32)
+}
+
+/// Where the response body goes.
+public enum Destination {
+  /// Collected and given with the completion.
+  case memory
+  /// Given piece by piece as `Event.data`, with back-pressure.
+  case consumer
+  /// To a file: written beside `path` under a temporary name and renamed when whole and synced; an existing
+  /// file stays as it was until then. A device or pipe is written directly. The response of a redirect never
+  /// reaches it.
+  case file(path: String)
+}
+
+public enum ExpectContinue: Sendable {
+  /// For bodies over 1 MiB or of unknown length, on HTTP/1.1, with a wait of one second.
+  case automatic
+  case always
+  case never
+}
+
+/// The plain `auth` options. (Challenges answered by handlers come on top of this.)
+public enum Authentication {
+  case none
+  /// Sent with the first request, and again on redirects within the origin.
+  case basic(user: String, password: String)
+  /// The server is asked first; the 401 is withheld and answered on the same handle: two requests in all.
+  case digest(user: String, password: String)
+  /// The strongest of Digest and Basic that the server offers.
+  case any(user: String, password: String)
+  /// `Authorization: Bearer …` within the origin.
+  case bearer(token: String)
+}
+
+/// What holds for all tasks of a session (the part of `URLSessionConfiguration` that the core acts on).
+public struct SessionConfiguration {
+  public var timeoutForRequest: Double = 60
+  public var timeoutForResource: Double = 7 * 24 * 3600
+  public var maximumConnectionsPerHost = 6
+  /// Fields added to each request that does not have one of that name.
+  public var additionalHeaders: [HeaderField] = []
+  /// `nil`: `httpscript/<version>`.
+  public var userAgent: String?
+  public var proxy: ProxyConfiguration = .environment
+  public var httpVersion: HTTPVersionPolicy = .automatic
+  /// "host:port" to address (`CURLOPT_RESOLVE`).
+  public var resolve: [(String, String)] = []
+  public var interface: String?
+  public var unixSocket: String?
+  public var caFile: String?
+  public var tlsMinimum: TLSVersion?
+  public var tlsMaximum: TLSVersion?
+  /// Text of each request and response on standard error, secrets masked (`-v`).
+  public var trace = false
+
+  public init() {}
+}
+
+public enum ProxyConfiguration {
+  /// `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy` as curl reads them; read once per session.
+  case environment
+  case none
+  case url(String, noProxy: String)
+}
+
+public enum HTTPVersionPolicy: Sendable {
+  /// HTTP/2 over TLS where ALPN gives it, else HTTP/1.1.
+  case automatic
+  case http1_0
+  case http1_1
+  case http2
+  /// HTTP/2 in clear text without upgrade.
+  case http2PriorKnowledge
+}
+
+public enum TLSVersion: Sendable {
+  case v1_0, v1_1, v1_2, v1_3
+}

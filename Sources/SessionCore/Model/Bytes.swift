@@ -1,0 +1,60 @@
+import Glibc
+
+/// A block of bytes with one owner list: shared by reference, never copied on its way up or down.
+///
+/// It grows by `append` while it is being filled and is only read afterwards. Kept outside Swift's `Array`, so that
+/// libcurl's callbacks can append without zeroing and Lua can read without a copy.
+public final class Bytes {
+  public private(set) var base: UnsafeMutableRawPointer?
+  public private(set) var count = 0
+  private var capacity = 0
+
+  public init(capacity: Int = 0) {
+    if capacity > 0 { reserve(capacity) }
+  }
+
+  /// Copies the text's UTF-8.
+  public convenience init(_ text: String) {
+    self.init()
+    var text = text
+    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+  }
+
+  public convenience init(copying source: UnsafeRawBufferPointer) {
+    self.init(capacity: source.count)
+    append(source)
+  }
+
+  deinit { free(base) }
+
+  /// False when memory for it cannot be had; the block is then as before.
+  @discardableResult
+  public func append(_ source: UnsafeRawBufferPointer) -> Bool {
+    guard let start = source.baseAddress, source.count > 0 else { return true }
+    if count + source.count > capacity, !reserve(count + source.count) { return false }
+    guard let base else { return false }
+    memcpy(base + count, start, source.count)
+    count += source.count
+    return true
+  }
+
+  /// Empties it and keeps the memory for the next use.
+  public func removeAll() { count = 0 }
+
+  public var buffer: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base, count: count)
+  }
+
+  /// The bytes read as UTF-8, with replacement characters where they are not.
+  public var text: String { String(decoding: buffer, as: UTF8.self) }
+
+  @discardableResult
+  public func reserve(_ wanted: Int) -> Bool {
+    guard wanted > capacity else { return true }
+    let size = max(wanted, capacity * 2, 256)
+    guard let grown = realloc(base, size) else { return false }
+    base = grown
+    capacity = size
+    return true
+  }
+}
