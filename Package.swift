@@ -48,6 +48,7 @@ let package = Package(
       swiftSettings: strictSwift),
     .executableTarget(
       name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
+    .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6]
 )
