@@ -34,7 +34,8 @@ enum NativeModules {
       CoreModule.name: {
         guard let scheduler = owner.scheduler else { return NativeModule(CoreModule.name, functions: []) }
         return CoreModule.make(scheduler)
-      }
+      },
+      URLModule.name: { URLModule.make() },
     ]
   }
 }
