@@ -31,6 +31,9 @@ static const char m_response[] = {
 static const char m_session[] = {
 #embed "http/session.lua"
 };
+static const char m_steps[] = {
+#embed "http/steps.lua"
+};
 static const char m_task[] = {
 #embed "http/task.lua"
 };
@@ -56,6 +59,7 @@ static const module modules[] = {
     ENTRY("http.request", m_request),
     ENTRY("http.response", m_response),
     ENTRY("http.session", m_session),
+    ENTRY("http.steps", m_steps),
     ENTRY("http.task", m_task),
     ENTRY("http.url", m_url),
 };

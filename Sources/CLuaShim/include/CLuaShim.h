@@ -71,6 +71,8 @@ static inline void clua_out_number(clua_outbox *out, double value) {
 }
 /// Copies the bytes into the outbox.
 void clua_out_string(clua_outbox *out, const void *bytes, size_t length);
+/// A string of `length` bytes that the caller fills at once; NULL when there is no memory.
+void *clua_out_reserve(clua_outbox *out, size_t length);
 /// Notes where the bytes are; they must stay there until the values have been pushed.
 void clua_out_borrowed(clua_outbox *out, const void *bytes, size_t length);
 /// A Swift object (retained by the caller for Lua; released by its finaliser) of a type made by `clua_define_type`.
@@ -129,8 +131,8 @@ typedef int (*clua_function)(void *context, lua_State *L);
 /// What the Swift side gives the shim at creation. None of these may call into Lua.
 typedef struct clua_callbacks {
     void *context;
-    /// A fiber was made: keep its registry reference, answer the number Lua shall know it by.
-    int64_t (*fiber_created)(void *context, int reference);
+    /// A fiber was made; its registry reference is the number Lua knows it by.
+    void (*fiber_created)(void *context, int reference);
     /// A Swift object is no longer used by Lua.
     void (*object_released)(void *context, int32_t type, void *object);
     /// Source text of an embedded module, or false. `*text` must stay valid for ever.
@@ -181,7 +183,8 @@ int clua_check_syntax(clua_runtime *runtime, const char *text, size_t length);
 int clua_resume(clua_runtime *runtime, int reference);
 /// Drops a fiber without running it again (its to-be-closed variables are closed).
 void clua_discard(clua_runtime *runtime, int reference);
-/// Calls the registered dispatcher with the outbox values from `base` on; truncates the outbox to `base`.
+/// Calls the registered handler of the first outbox value from `base` on (the event's kind) with the values behind it;
+/// truncates the outbox to `base`.
 int clua_dispatch(clua_runtime *runtime, size_t base);
 /// The message of the last failure, with traceback where there is one.
 const char *clua_error_text(clua_runtime *runtime, size_t *length);
