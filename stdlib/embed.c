@@ -9,6 +9,18 @@ static const char m_http[] = {
 #embed "http.lua"
 };
 
+static const char m_http_errors[] = {
+#embed "http/errors.lua"
+};
+
+static const char m_http_options[] = {
+#embed "http/options.lua"
+};
+
+static const char m_json[] = {
+#embed "json.lua"
+};
+
 typedef struct module {
     const char *name;
     const char *text;
@@ -19,6 +31,9 @@ typedef struct module {
 
 static const module modules[] = {
     ENTRY("http", m_http),
+    ENTRY("http.errors", m_http_errors),
+    ENTRY("http.options", m_http_options),
+    ENTRY("json", m_json),
 };
 
 size_t stdlib_count(void) { return sizeof modules / sizeof modules[0]; }
