@@ -17,6 +17,10 @@ static const char m_http_options[] = {
 #embed "http/options.lua"
 };
 
+static const char m_http_terminal[] = {
+#embed "http/terminal.lua"
+};
+
 static const char m_json[] = {
 #embed "json.lua"
 };
@@ -33,6 +37,7 @@ static const module modules[] = {
     ENTRY("http", m_http),
     ENTRY("http.errors", m_http_errors),
     ENTRY("http.options", m_http_options),
+    ENTRY("http.terminal", m_http_terminal),
     ENTRY("json", m_json),
 };
 
