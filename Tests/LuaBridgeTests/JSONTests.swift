@@ -6,8 +6,9 @@ import Testing
 @Suite struct JSONTests {
   private func script() throws -> LuaScript { try LuaScript(modules: ["httpscript.json": JSONModule.make]) }
 
-  @Test func spec() throws {
-    let turn = try script().run(spec: "json_spec.lua")
+  @Test(arguments: ["json_spec.lua", "json_input_spec.lua"])
+  func spec(name: String) throws {
+    let turn = try script().run(spec: name)
     #expect(turn == .finished)
   }
 
