@@ -50,8 +50,8 @@ let package = Package(
     .executableTarget(
       name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
 
-    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"]),
     .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
+    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaShim"]),
   ],
   swiftLanguageModes: [.v6]
 )

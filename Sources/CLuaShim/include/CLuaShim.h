@@ -203,4 +203,53 @@ void clua_install_signals(clua_runtime *runtime, int wake_descriptor);
 /// The first signal that arrived, or 0. Disarms the hook.
 int clua_pending_signal(clua_runtime *runtime);
 
+// MARK: JSON
+
+/// A parsed document; the outbox owns it from now on.
+void clua_out_json(clua_outbox *out, struct json_t *document);
+
+typedef struct clua_json_format {
+    /// Spaces for each level; 0: everything on one line.
+    int32_t indent;
+    /// Members in the order of their names' bytes, not in that of `next`.
+    bool sort_keys;
+    /// Escape everything beyond ASCII.
+    bool ascii;
+    /// Writes a finite number as JSON text into `text` (32 bytes); answers the length.
+    size_t (*write_real)(double value, char *text);
+} clua_json_format;
+
+enum clua_json_status {
+    CLUA_JSON_DONE,
+    /// A value of a type that JSON has not; `detail` is the type's name.
+    CLUA_JSON_TYPE,
+    /// NaN or an infinity; `detail` says which.
+    CLUA_JSON_NUMBER,
+    CLUA_JSON_UTF8,
+    /// A table that contains itself.
+    CLUA_JSON_CYCLE,
+    CLUA_JSON_DEPTH,
+    /// A member's key is no string; `detail` is its type's name.
+    CLUA_JSON_KEY,
+    /// An array's key is no integer from 1 on; `detail` is its type's name.
+    CLUA_JSON_MIXED,
+    /// An element before an array's last one is nil.
+    CLUA_JSON_HOLE,
+    CLUA_JSON_MEMORY,
+};
+
+/// Deepest nesting that is written; jansson reads as much.
+#define CLUA_JSON_MAX_DEPTH 2048
+
+typedef struct clua_json_failure {
+    const char *detail;
+    /// Where in the value: `items[3].name`; empty for the value itself.
+    char path[256];
+} clua_json_failure;
+
+/// Appends the JSON text of the value at `index` to the outbox, as one string; anything but `CLUA_JSON_DONE` appends
+/// nothing. Tables are read raw: no metamethod runs. Never raises.
+enum clua_json_status clua_json_encode(
+    lua_State *L, int index, const clua_json_format *format, clua_outbox *out, clua_json_failure *failure);
+
 #endif
