@@ -7,6 +7,12 @@
 static const char m_http[] = {
 #embed "http.lua"
 };
+static const char m_http_call[] = {
+#embed "http/call.lua"
+};
+static const char m_http_settings[] = {
+#embed "http/settings.lua"
+};
 static const char m_http_errors[] = {
 #embed "http/errors.lua"
 };
@@ -57,6 +63,8 @@ typedef struct module {
 
 static const module modules[] = {
     ENTRY("http", m_http),
+    ENTRY("http.call", m_http_call),
+    ENTRY("http.settings", m_http_settings),
     ENTRY("http.errors", m_http_errors),
     ENTRY("http.fibers", m_http_fibers),
     ENTRY("http.headers", m_http_headers),
