@@ -269,6 +269,7 @@ end
 -- Makes a task for a call. All fields that every task gets stand in the constructor, so that the table is made once in
 -- its final size.
 function task.new_call(session, identifier, req, settings)
+  request.complete(req)
   local self = setmetatable({
     session = session, identifier = identifier, original_request = req, current_request = req, settings = settings,
     state = "suspended", is_call = true, begun = false, number = false, scope = false, done = false, waiter = false,
