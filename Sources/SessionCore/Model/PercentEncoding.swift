@@ -27,6 +27,12 @@ public enum PercentEncoding {
     return result
   }
 
+  /// The same for text; what is not UTF-8 then becomes replacement characters.
+  static func decode(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { String(decoding: decode(UnsafeRawBufferPointer($0)), as: UTF8.self) }
+  }
+
   /// Decodes what need not be encoded and writes the other escapes in upper case (RFC 3986 §6.2.2.1, §6.2.2.2).
   static func normalize(_ text: String) -> String {
     var text = text

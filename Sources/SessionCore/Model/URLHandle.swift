@@ -29,6 +29,11 @@ final class URLHandle {
     return String(cString: text)
   }
 
+  /// A part with its percent-encoding undone, control characters included (which libcurl refuses to decode).
+  func getDecoded(_ part: CURLUPart) -> String? {
+    get(part).map { PercentEncoding.decode($0) }
+  }
+
   /// Forgets the URL, so that the next `set` is not resolved against it.
   func clear() { curl_url_set(handle, CURLUPART_URL, nil, 0) }
 }

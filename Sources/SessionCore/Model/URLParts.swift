@@ -42,8 +42,8 @@ public struct URLParts: Equatable, Sendable {
   /// The parts of a parsed URL.
   init(of url: URLHandle) {
     scheme = url.get(CURLUPART_SCHEME) ?? ""
-    user = url.get(CURLUPART_USER, flags: UInt32(CURLU_URLDECODE))
-    password = url.get(CURLUPART_PASSWORD, flags: UInt32(CURLU_URLDECODE))
+    user = url.getDecoded(CURLUPART_USER)
+    password = url.getDecoded(CURLUPART_PASSWORD)
     host = url.get(CURLUPART_HOST)
     port = url.get(CURLUPART_PORT).flatMap { Int($0) }
     path = url.get(CURLUPART_PATH) ?? "/"

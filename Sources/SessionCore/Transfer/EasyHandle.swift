@@ -127,6 +127,8 @@ final class EasyHandle {
   /// Leaving a shape undoes what libcurl keeps of it.
   private func setShape(_ wanted: Shape) {
     if shape == wanted { return }
+    // This makes it a POST again, and so must come first.
+    if shape == .post { hs_easy_set_pointer(curl, CURLOPT_POSTFIELDS, nil) }
     set(CURLOPT_HTTPGET, 1)
     switch wanted {
     case .get: break
@@ -134,7 +136,6 @@ final class EasyHandle {
     case .post: set(CURLOPT_POST, 1)
     case .upload: set(CURLOPT_UPLOAD, 1)
     }
-    if shape == .post { hs_easy_set_pointer(curl, CURLOPT_POSTFIELDS, nil) }
     shape = wanted
   }
 

@@ -47,6 +47,8 @@ final class Transfer: TimerEntry {
 
   // Request.
   var source: BodySource?
+  /// libcurl has the whole body and does not ask for it.
+  var isBodyInline = false
   var isWaitingForChunk = false
   var expectation: ExpectContinue
   var sentBefore = 0
@@ -323,7 +325,7 @@ final class Transfer: TimerEntry {
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
-      metrics: metrics, bytesSent: sentBefore + (source?.handed ?? 0), bytesReceived: received,
+      metrics: metrics, bytesSent: sentBefore + bodyBytesSent, bytesReceived: received,
       bytesExpectedToSend: source?.length ?? 0,
       bytesExpectedToReceive: hasHead ? intake.contentLength : -1)
   }

@@ -36,8 +36,8 @@ extension Transfer {
       url = request.url
       return
     }
-    if let user = parsed.get(CURLUPART_USER, flags: UInt32(CURLU_URLDECODE)) {
-      urlCredentials = (user, parsed.get(CURLUPART_PASSWORD, flags: UInt32(CURLU_URLDECODE)) ?? "")
+    if let user = parsed.getDecoded(CURLUPART_USER) {
+      urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
       _ = parsed.set(CURLUPART_USER, nil)
       _ = parsed.set(CURLUPART_PASSWORD, nil)
     }
@@ -49,6 +49,7 @@ extension Transfer {
     var setup = RequestSetup(headers: makeHeaders(shape), shape: shape)
     setup.customMethod = customMethod(shape)
     if case .data(let bytes) = request.body { setup.body = bytes }
+    isBodyInline = shape == .post
     setup.uploadLength = source?.length ?? -1
     setup.decompresses = options.decompress
     setup.largeBuffer = sink.file != nil
@@ -183,6 +184,13 @@ extension Transfer {
       self.error = error
       return Callbacks.abortRead
     }
+  }
+
+  /// Of the current request.
+  var bodyBytesSent: Int {
+    guard let source else { return 0 }
+    // A body that went out with the head is there once something came back.
+    return isBodyInline ? (sawHeader ? source.length : 0) : source.handed
   }
 
   private func pauseSending() -> Int {
