@@ -183,7 +183,7 @@ final class Transfer: TimerEntry {
     resetForRequest()
     easy.transfer = self
     easy.configure(makeSetup(host))
-    answerChallengeIfDue(easy)
+    prepareCredentials(easy)
     transaction.fetchStart = WallClock.now
     lastActivity = core.now
     guard session.multi.add(easy) else {
@@ -291,7 +291,7 @@ final class Transfer: TimerEntry {
         underlying: underlying)
     }
     return TaskError(
-      CurlErrors.code(for: result, verifyResult: verifyResult), underlying.message, url: url, underlying: underlying)
+      CurlErrors.code(for: result, verifyResult: verifyResult, text: text), underlying.message, url: url, underlying: underlying)
   }
 
   // MARK: The end

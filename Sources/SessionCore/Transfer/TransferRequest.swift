@@ -1,4 +1,5 @@
 import CCurlShim
+import Glibc
 
 /// What goes out: the handle's settings and the body.
 extension Transfer {
@@ -22,6 +23,10 @@ extension Transfer {
     }
     let look = URLLook(request.url)
     takeUserInformation(easy.url, look)
+    if look.needsEncoding, !makeHostASCII(easy.url) {
+      fail(TaskError(.badURL, "the host is no international domain name: \(url)"))
+      return false
+    }
     host = session.host(authority: look.authority, of: easy.url)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
@@ -42,6 +47,14 @@ extension Transfer {
       _ = parsed.set(CURLUPART_PASSWORD, nil)
     }
     url = parsed.get(CURLUPART_URL) ?? request.url
+  }
+
+  /// libcurl would look at the locale for the text's encoding; here it is always UTF-8.
+  private func makeHostASCII(_ parsed: URLHandle) -> Bool {
+    guard let host = parsed.get(CURLUPART_HOST), host.utf8.contains(where: { $0 >= 0x80 }) else { return true }
+    guard let name = hs_host_to_ascii(host) else { return false }
+    defer { free(name) }
+    return parsed.set(CURLUPART_HOST, String(cString: name)) == CURLUE_OK
   }
 
   func makeSetup(_ host: Host) -> RequestSetup {
