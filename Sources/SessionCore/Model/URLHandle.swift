@@ -12,7 +12,7 @@ final class URLHandle {
   deinit { curl_url_cleanup(handle) }
 
   /// Parses an absolute URL, or a reference relative to what was set before. Returns libcurl's code, 0 for success.
-  func set(_ text: String, flags: UInt32 = URLHandle.flags) -> CURLUcode {
+  func set(_ text: some StringProtocol, flags: UInt32 = URLHandle.flags) -> CURLUcode {
     text.withCString { curl_url_set(handle, CURLUPART_URL, $0, flags) }
   }
 

@@ -15,7 +15,7 @@ extension Transfer {
     }
     self.easy = easy
     easy.url.clear()
-    let code = easy.url.set(request.url)
+    let code = easy.url.setAny(request.url)
     guard code == CURLUE_OK else {
       let text = String(cString: curl_url_strerror(code))
       fail(TaskError(.badURL, "not a URL (\(text)): \(request.url)"))
