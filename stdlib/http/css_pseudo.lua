@@ -32,8 +32,8 @@ local function nth(a, b, before)
   elseif a > 0 then
     -- XPath's mod keeps the sign of what is divided, so a start before the first element is moved into range.
     local first = offset < 0 and offset % a or offset
-    local residue = ("(%s - %d) mod %d = 0"):format(count, first, a)
-    return first == 0 and residue or ("(%s >= %d and %s)"):format(count, first, residue)
+    if first == 0 then return ("%s mod %d = 0"):format(count, a) end
+    return ("(%s >= %d and (%s - %d) mod %d = 0)"):format(count, first, count, first, a)
   end
   if offset < 0 then return "false()" end
   return ("(%s <= %d and (%d - %s) mod %d = 0)"):format(count, offset, offset, count, -a)
