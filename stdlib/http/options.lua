@@ -1,69 +1,96 @@
--- Checks tables of named options, with messages that help.
+-- Checking of options and arguments: names with a suggestion, types with the argument's name, and errors that point at
+-- the line of the script that made the call.
 
 local options = {}
 
--- Edit distance, transpositions counted as one (restricted Damerau-Levenshtein).
-local function distance(a, b)
-  local before, previous = {}, {}
-  for j = 0, #b do
-    previous[j] = j
+-- Raises at the nearest frame that is neither the standard library nor C.
+function options.misuse(message, ...)
+  if select("#", ...) > 0 then message = message:format(...) end
+  local level = 2
+  while true do
+    local info = debug.getinfo(level, "S")
+    if not info then break end
+    if info.what ~= "C" and info.source:sub(1, 13) ~= "=[httpscript]" then break end
+    level = level + 1
   end
+  error(message, level)
+end
+local misuse = options.misuse
+
+-- Edit distance with transposition (optimal string alignment).
+local function distance(a, b)
+  local before, previous, row = nil, {}, nil
+  for j = 0, #b do previous[j] = j end
   for i = 1, #a do
-    local current = { [0] = i }
+    row = { [0] = i }
     for j = 1, #b do
       local cost = a:byte(i) == b:byte(j) and 0 or 1
-      current[j] = math.min(previous[j] + 1, current[j - 1] + 1, previous[j - 1] + cost)
-      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
-        current[j] = math.min(current[j], before[j - 2] + 1)
+      local best = math.min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + cost)
+      if before and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        best = math.min(best, before[j - 2] + 1)
       end
+      row[j] = best
     end
-    before, previous = previous, current
+    before, previous = previous, row
   end
   return previous[#b]
 end
 
---- The known name that `name` was probably meant to be; nil when none is near.
-function options.nearest(name, known)
-  local best, best_distance
-  for candidate in pairs(known) do
-    local d = distance(name, candidate)
-    if not best or d < best_distance or (d == best_distance and candidate < best) then
-      best, best_distance = candidate, d
+-- The name in `names` (keys) that `name` was probably meant to be, or nil.
+function options.nearest(name, names)
+  local best, least = nil, math.max(1, #name // 3) + 1
+  for candidate in pairs(names) do
+    if type(candidate) == "string" then
+      local d = distance(name:lower(), candidate)
+      if d < least or (d == least and best and candidate < best) then
+        best, least = candidate, d
+      end
     end
   end
-  -- Two slips, fewer in a short word.
-  if best and best_distance <= math.min(2, #name // 2) then return best end
-  return nil
+  return best
 end
 
-local function has_type(value, types)
-  for wanted in types:gmatch("[^|]+") do
-    if type(value) == wanted or (wanted == "integer" and math.type(value) == "integer")
-      or (wanted == "list" and type(value) == "table") then
-      return true
-    end
+local function describe(value)
+  local kind = type(value)
+  if kind == "table" and (getmetatable(value) or {}).__name then return getmetatable(value).__name end
+  return kind
+end
+
+local function matches(value, wanted)
+  local kind = type(value)
+  for one in wanted:gmatch("[^|]+") do
+    if kind == one then return true end
+    if one == "integer" and math.type(value) == "integer" then return true end
+    if one == "false" and value == false then return true end
+    if one == "any" then return true end
   end
   return false
 end
 
---- Checks `given` against `known`: name -> types ("string|list"). Raises at the caller's `level` (as for error)
--- for a name that is not known or a value of another type. `what` names the table in messages.
-function options.check(given, known, what, level)
-  level = (level or 1) + 1
-  if type(given) ~= "table" then
-    error(("bad argument '%s' (a table is expected, not %s)"):format(what, type(given)), level)
+-- Raises unless `value` is of one of the types in `wanted` ("string|table").
+function options.expect(value, wanted, what)
+  if not matches(value, wanted) then
+    misuse("%s must be %s, not %s", what, (wanted:gsub("|", " or ")), describe(value))
   end
-  for name, value in pairs(given) do
-    local types = known[name]
-    if not types then
-      local near = type(name) == "string" and options.nearest(name, known)
-      local hint = near and (" (did you mean '%s'?)"):format(near) or ""
-      error(("unknown option '%s'%s"):format(tostring(name), hint), level)
+  return value
+end
+
+-- Checks every name and type of a table of options against `specification` (name -> types). nil is an empty table.
+function options.check(given, specification, what)
+  if given == nil then return {} end
+  if type(given) ~= "table" then misuse("%s must be a table, not %s", what, describe(given)) end
+  for name, value in next, given do
+    local wanted = specification[name]
+    if wanted == nil then
+      if type(name) ~= "string" then misuse("%s has a key that is not a name: %s", what, tostring(name)) end
+      local near = options.nearest(name, specification)
+      misuse("unknown option '%s'%s", name, near and (" (did you mean '" .. near .. "'?)") or "")
     end
-    if not has_type(value, types) then
-      error(("bad option '%s' (%s is expected, not %s)"):format(name, types:gsub("|", " or "), type(value)), level)
+    if not matches(value, wanted) then
+      misuse("option '%s' must be %s, not %s", name, (wanted:gsub("|", " or ")), describe(value))
     end
   end
+  return given
 end
 
 return options
