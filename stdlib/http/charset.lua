@@ -66,9 +66,9 @@ function charset.canonical(label)
   return NAME_OF[label:match("^%s*(.-)%s*$"):lower()]
 end
 
---- The charset parameter of a Content-Type, as written; nil where there is none.
-function charset.of_type(content_type)
-  local parameters = content_type:match(";.*$")
+--- The charset parameter of a Content-Type (or nil), as written; nil where there is none.
+function charset.from_content_type(content_type)
+  local parameters = content_type and content_type:match(";.*$")
   if not parameters then return nil end
   for name, value in parameters:gmatch(";%s*([^%s=;]+)%s*=%s*([^;]*)") do
     if name:lower() == "charset" then
@@ -78,12 +78,7 @@ function charset.of_type(content_type)
   return nil
 end
 
-local function from_mark(data)
-  if data:find("^\239\187\191") then return "UTF-8" end
-  if data:find("^\254\255") then return "UTF-16BE" end
-  if data:find("^\255\254") then return "UTF-16LE" end
-  return nil
-end
+local MARKS = { { "\239\187\191", "UTF-8" }, { "\254\255", "UTF-16BE" }, { "\255\254", "UTF-16LE" } }
 
 -- The attributes of a tag, from a position behind its name. -> table, position behind the tag
 local function attributes(text, position)
@@ -161,19 +156,21 @@ local function is_markup(content_type, data)
 end
 
 --- The charset of a body.
--- `content_type`: the field's value, or nil. Returns the iconv name, and where it was found: "bom", "header",
--- "document" or "guess" (UTF-8 where the bytes are valid UTF-8, else windows-1252).
+-- `content_type`: the field's value, or nil. Returns the iconv name, the length of the byte order mark (which is not
+-- part of the text), and where the name was found: "mark", "header", "document" or "guess" (UTF-8 where the bytes are
+-- valid UTF-8, else windows-1252).
 function charset.detect(data, content_type)
-  local name = from_mark(data)
-  if name then return name, "bom" end
-  local label = content_type and charset.of_type(content_type)
-  name = label and charset.canonical(label)
-  if name then return name, "header" end
+  for _, mark in ipairs(MARKS) do
+    if data:sub(1, #mark[1]) == mark[1] then return mark[2], #mark[1], "mark" end
+  end
+  local label = charset.from_content_type(content_type)
+  local name = label and charset.canonical(label)
+  if name then return name, 0, "header" end
   if is_markup(content_type, data) then
     name = charset.prescan(data)
-    if name then return name, "document" end
+    if name then return name, 0, "document" end
   end
-  return utf8.len(data) and "UTF-8" or "WINDOWS-1252", "guess"
+  return utf8.len(data) and "UTF-8" or "WINDOWS-1252", 0, "guess"
 end
 
 return charset

@@ -5,8 +5,8 @@ local options = require "http.options"
 
 local multipart = {}
 
-local PART_OPTIONS = {
-  name = "string", data = "string|number|boolean", file = "string", filename = "string|boolean", type = "string",
+local PART_FIELDS = {
+  name = "string", data = "string|number|boolean", file = "string", filename = "string|false", type = "string",
   headers = "table",
 }
 
@@ -28,44 +28,52 @@ local function random_digits()
   return (bytes:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end))
 end
 
-local function occurs(pieces, boundary)
-  for _, piece in ipairs(pieces) do
-    if type(piece) == "string" and piece:find(boundary, 1, true) then return true end
+local function occurs(contents, boundary)
+  for _, content in ipairs(contents) do
+    if content:find(boundary, 1, true) then return true end
   end
   return false
 end
 
--- Names the offending part in every message.
-local function checker(level)
-  return function(index, field, message)
-    error(("bad part %d of 'multipart': %s%s"):format(index, field and "'" .. field .. "' " or "", message), level + 2)
+local function has_break(text) return tostring(text):find("[\r\n%z]") ~= nil end
+
+-- What is wrong with one field of a part's `headers`; nil when nothing.
+local function header_problem(name, value)
+  if type(name) ~= "string" or not name:find("^[%w!#$%%&'*+.^_`|~-]+$") then
+    return ("'headers' has a name that is no token: %q"):format(tostring(name))
   end
+  if type(value) ~= "string" and type(value) ~= "number" then
+    return ("header '%s' must be a string, not %s"):format(name, type(value))
+  end
+  if has_break(value) then return ("header '%s' has a line break or NUL in its value"):format(name) end
+  if name:lower() == "content-disposition" then
+    return "header 'Content-Disposition' is made from 'name' and 'filename'"
+  end
+  return nil
 end
 
-local function check_line(index, field, text, fail)
-  if text:find("[\r\n%z]") then fail(index, field, "contains a line break or NUL") end
-end
-
-local function check_part(index, part, fail)
-  if type(part) ~= "table" then fail(index, nil, "a table { name, data or file } is expected, not " .. type(part)) end
-  local ok, message = pcall(options.check, part, PART_OPTIONS, "part", 0)
-  if not ok then fail(index, nil, message) end
-  if not part.name then fail(index, "name", "is missing") end
-  if (part.data == nil) == (part.file == nil) then fail(index, nil, "exactly one of 'data' and 'file' is needed") end
-  if part.filename == true then fail(index, "filename", "is a name, or false for none") end
-  if part.type then check_line(index, "type", part.type, fail) end
+-- What is wrong with a part; nil when nothing.
+local function problem_of(part)
+  if type(part) ~= "table" then return "a table { name, data or file } is expected, not " .. type(part) end
+  for name, value in pairs(part) do
+    local types = PART_FIELDS[name]
+    if not types then
+      local near = options.nearest(tostring(name), PART_FIELDS)
+      return ("unknown option '%s'%s"):format(tostring(name), near and (" (did you mean '%s'?)"):format(near) or "")
+    end
+    local fits = ("|" .. types .. "|"):find("|" .. (value == false and "false" or type(value)) .. "|", 1, true)
+    if not (fits or (value == false and name == "data")) then
+      return ("option '%s' must be %s, not %s"):format(name, types:gsub("|", " or "), type(value))
+    end
+  end
+  if not part.name then return "'name' is missing" end
+  if (part.data == nil) == (part.file == nil) then return "exactly one of 'data' and 'file' is needed" end
+  if part.type and has_break(part.type) then return "'type' has a line break or NUL in it" end
   for name, value in pairs(part.headers or {}) do
-    if type(name) ~= "string" or not name:find("^[%w!#$%%&'*+.^_`|~-]+$") then
-      fail(index, "headers", ("has no valid field name: '%s'"):format(tostring(name)))
-    end
-    if type(value) ~= "string" and type(value) ~= "number" then
-      fail(index, "headers." .. name, "must be a string")
-    end
-    check_line(index, "headers." .. name, tostring(value), fail)
-    if name:lower() == "content-disposition" then
-      fail(index, "headers." .. name, "is made from 'name' and 'filename'")
-    end
+    local problem = header_problem(name, value)
+    if problem then return problem end
   end
+  return nil
 end
 
 -- The field lines of one part, in a fixed order so that equal parts make equal bytes.
@@ -111,24 +119,17 @@ end
 --- Builds a body.
 -- `parts`: a list of { name, data = text | file = path, filename, type, headers }. A file's name is the last part of
 -- its path unless `filename` says otherwise (false: none); its type is guessed from the name unless given.
--- Returns the body as a list of pieces, each a string or { file = path }, and the Content-Type with the boundary.
--- A wrong part raises at the caller's `level` (default 1: whoever called `encode`).
-function multipart.encode(parts, level)
-  level = level or 1
-  if type(parts) ~= "table" then
-    error(("bad argument 'multipart' (a list of parts is expected, not %s)"):format(type(parts)), level + 1)
-  end
-  local fail = checker(level + 1)
-  for index, part in ipairs(parts) do
-    check_part(index, part, fail)
-  end
-  if #parts == 0 and next(parts) ~= nil then
-    error("bad argument 'multipart' (a list of parts is expected, not a table of names)", level + 1)
-  end
+-- Returns the body as a list of pieces, each a string or { file = path }, and the Content-Type with the boundary; or nil
+-- and a message that names the part.
+function multipart.build(parts)
+  if type(parts) ~= "table" then return nil, "a list of parts is expected, not " .. type(parts) end
   local contents = {}
-  for _, part in ipairs(parts) do
-    contents[#contents + 1] = part.data ~= nil and tostring(part.data) or head(part)
+  for index, part in ipairs(parts) do
+    local problem = problem_of(part)
+    if problem then return nil, ("part %d: %s"):format(index, problem) end
+    contents[#contents + 1] = part.data ~= nil and tostring(part.data) or part.name
   end
+  if #parts == 0 and next(parts) ~= nil then return nil, "a list of parts is expected, not a table of names" end
   local boundary
   repeat
     boundary = "httpscript-" .. random_digits()

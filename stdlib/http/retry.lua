@@ -16,8 +16,8 @@ local TRANSIENT = {
   not_connected_to_internet = true,
 }
 
-local KNOWN = {
-  limit = "integer", statuses = "list", methods = "list", backoff = "number|function", max_elapsed = "number",
+local FIELDS = {
+  limit = "integer", statuses = "table", methods = "table", backoff = "number|function", max_elapsed = "number",
 }
 
 local MAX_DELAY = 60
@@ -33,29 +33,27 @@ end
 local Policy = {}
 Policy.__index = Policy
 
+local function not_negative(option, name, default)
+  local value = option[name]
+  if value == nil then return default end
+  if not (value >= 0) then options.misuse("option 'retry.%s' must not be negative", name) end
+  return value
+end
+
 --- Makes a policy of the `retry` option.
 -- true: the defaults; a number: only the limit; a table of: `limit` (attempts after the first, default 3),
 -- `statuses`, `methods` (lists), `backoff` (seconds before the second attempt, doubled for each further one up to a
--- minute and varied by half; or function(n) -> seconds, taken as it is), `max_elapsed` (seconds from the first attempt's
--- start; a wait that would end later is not begun; default 300).
--- nil and false give nil. Misuse raises at the caller's `level`.
-function retry.policy(option, level)
-  level = (level or 1) + 1
-  if option == nil or option == false then return nil end
+-- minute and shortened at random by up to half; or function(n) -> seconds, taken as it is), `max_elapsed` (seconds from
+-- the first attempt's start; a wait that would end later is not begun; default 300).
+function retry.new(option)
   if option == true then option = {} end
   if math.type(option) == "integer" then option = { limit = option } end
-  options.check(option, KNOWN, "retry", level)
-  local function positive(name, default)
-    local value = option[name]
-    if value == nil then return default end
-    if value < 0 or value ~= value then error(("bad option '%s' (it is negative)"):format(name), level + 1) end
-    return value
-  end
+  options.check(option, FIELDS, "option 'retry'")
   local backoff = option.backoff
-  if type(backoff) ~= "function" then backoff = positive("backoff", 0.5) end
+  if type(backoff) ~= "function" then backoff = not_negative(option, "backoff", 0.5) end
   return setmetatable({
-    limit = positive("limit", 3),
-    max_elapsed = positive("max_elapsed", 300),
+    limit = not_negative(option, "limit", 3),
+    max_elapsed = not_negative(option, "max_elapsed", 300),
     backoff = backoff,
     statuses = set(option.statuses or DEFAULT_STATUSES),
     methods = set(option.methods or IDEMPOTENT),
@@ -71,31 +69,40 @@ function retry.after(field, now, parse_date)
   return date and math.max(0.0, date - now) or nil
 end
 
--- `random`: function() -> [0, 1), for the tests.
-function Policy:_backoff(attempt, random)
+function Policy:_backoff(attempt)
   if type(self.backoff) == "function" then
-    return tonumber(self.backoff(attempt)) or error("retry: 'backoff' must return a number of seconds", 0)
+    local seconds = self.backoff(attempt)
+    return options.expect(seconds, "number", "what 'retry.backoff' returns")
   end
   local delay = math.min(self.backoff * 2.0 ^ (attempt - 1), MAX_DELAY)
-  return delay * (0.5 + (random or math.random)() / 2)
+  return delay * (1 - math.random() / 2)
 end
 
---- Whether to try again. `attempt` counts the attempts made. `outcome` has `method`, and either `status` (with
--- `retry_after`, the field's value) or `code` (of an error of domain "url"); `elapsed` (seconds since the first
--- attempt began), `replayable` (false: the body cannot be sent again), `now` (Unix seconds), `parse_date`, `random`.
--- Returns the seconds to wait first, or nil and why not.
-function Policy:delay(attempt, outcome)
-  if attempt > self.limit then return nil, "limit" end
-  if outcome.replayable == false then return nil, "body" end
-  if not self.methods[outcome.method:upper()] then return nil, "method" end
-  if outcome.code then
-    if not TRANSIENT[outcome.code] then return nil, "error" end
-  elseif not self.statuses[outcome.status] then
-    return nil, "status"
-  end
-  local delay = outcome.retry_after and retry.after(outcome.retry_after, outcome.now or os.time(), outcome.parse_date)
-  delay = math.max(0, delay or self:_backoff(attempt, outcome.random))
-  if (outcome.elapsed or 0) + delay > self.max_elapsed then return nil, "max_elapsed" end
+-- Whether the failure may be gone in a moment.
+function Policy:_is_transient(response, err)
+  if err then return err.domain == "url" and TRANSIENT[err.code] == true end
+  return self.statuses[response.status] == true
+end
+
+-- A reader function gives its bytes once.
+local function is_replayable(request)
+  local body = request.body
+  return type(body) ~= "function" and not (type(body) == "table" and body.reader)
+end
+
+--- Whether to try again, and when.
+-- `request`: what was sent (`method`, `body`); `attempts`: how often so far; `elapsed`: seconds since the first began;
+-- then the last attempt's response, or nil and its error.
+-- Returns the seconds to wait first, or nil and the reason ("limit", "method", "body", "outcome", "max_elapsed").
+function Policy:next(request, attempts, elapsed, response, err)
+  if not self:_is_transient(response, err) then return nil, "outcome" end
+  if attempts > self.limit then return nil, "limit" end
+  if not self.methods[request.method:upper()] then return nil, "method" end
+  if not is_replayable(request) then return nil, "body" end
+  local field = response and response.headers["Retry-After"]
+  local delay = field and retry.after(field, os.time(), function(text) return require("http").parse_date(text) end)
+  delay = math.max(0, delay or self:_backoff(attempts))
+  if elapsed + delay > self.max_elapsed then return nil, "max_elapsed" end
   return delay
 end
 
