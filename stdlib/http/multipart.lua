@@ -119,8 +119,8 @@ end
 --- Builds a body.
 -- `parts`: a list of { name, data = text | file = path, filename, type, headers }. A file's name is the last part of
 -- its path unless `filename` says otherwise (false: none); its type is guessed from the name unless given.
--- Returns the body as a list of pieces, each a string or { file = path }, and the Content-Type with the boundary; or nil
--- and a message that names the part.
+-- Returns the body as a list of pieces, each a string or { file = path }, and the Content-Type with the boundary; or
+-- nil and a message that names the part.
 function multipart.build(parts)
   if type(parts) ~= "table" then return nil, "a list of parts is expected, not " .. type(parts) end
   local contents = {}
