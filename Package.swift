@@ -48,6 +48,9 @@ let package = Package(
       swiftSettings: strictSwift),
     .executableTarget(
       name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
+
+    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"]),
+    .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6]
 )
