@@ -37,6 +37,48 @@ static const char m_task[] = {
 static const char m_url[] = {
 #embed "http/url.lua"
 };
+static const char m_charset[] = {
+#embed "http/charset.lua"
+};
+static const char m_crawl[] = {
+#embed "http/crawl.lua"
+};
+static const char m_crawl_frontier[] = {
+#embed "http/crawl_frontier.lua"
+};
+static const char m_crawl_links[] = {
+#embed "http/crawl_links.lua"
+};
+static const char m_css[] = {
+#embed "http/css.lua"
+};
+static const char m_css_parser[] = {
+#embed "http/css_parser.lua"
+};
+static const char m_css_pseudo[] = {
+#embed "http/css_pseudo.lua"
+};
+static const char m_ext_value[] = {
+#embed "http/ext_value.lua"
+};
+static const char m_filename[] = {
+#embed "http/filename.lua"
+};
+static const char m_links[] = {
+#embed "http/links.lua"
+};
+static const char m_mime[] = {
+#embed "http/mime.lua"
+};
+static const char m_multipart[] = {
+#embed "http/multipart.lua"
+};
+static const char m_retry[] = {
+#embed "http/retry.lua"
+};
+static const char m_robots[] = {
+#embed "http/robots.lua"
+};
 
 typedef struct module {
     const char *name;
@@ -57,6 +99,20 @@ static const module modules[] = {
     ENTRY("http.response", m_response),
     ENTRY("http.session", m_session),
     ENTRY("http.task", m_task),
+    ENTRY("http.charset", m_charset),
+    ENTRY("http.crawl", m_crawl),
+    ENTRY("http.crawl_frontier", m_crawl_frontier),
+    ENTRY("http.crawl_links", m_crawl_links),
+    ENTRY("http.css", m_css),
+    ENTRY("http.css_parser", m_css_parser),
+    ENTRY("http.css_pseudo", m_css_pseudo),
+    ENTRY("http.ext_value", m_ext_value),
+    ENTRY("http.filename", m_filename),
+    ENTRY("http.links", m_links),
+    ENTRY("http.mime", m_mime),
+    ENTRY("http.multipart", m_multipart),
+    ENTRY("http.retry", m_retry),
+    ENTRY("http.robots", m_robots),
     ENTRY("http.url", m_url),
 };
 

@@ -98,7 +98,7 @@ function Frontier:take(time)
 end
 
 --- Opens a host, now known, and puts back the entry for whose sake it was asked.
-function Frontier:open(host, entry)
+function Frontier.open(_, host, entry)
   host.is_known, host.is_closed = true, false
   host.queue:push_front(entry)
 end
