@@ -1,6 +1,7 @@
 -- Crawls a site and reports its pages, broken links, redirects, sizes and timing.
 --
--- Usage: httpscript crawl.lua START_URL [--output pages.jsonl] [--concurrency N] [--delay S] [--max-pages N] [--external]
+-- Usage: httpscript crawl.lua START_URL [--output pages.jsonl] [--concurrency N] [--delay S] [--max-pages N]
+--        [--external]
 --
 --   --output FILE     one JSON object per page, then one per broken link (JSON Lines)
 --   --concurrency N   requests at once (default 8)
@@ -177,7 +178,7 @@ local function print_report(start, seconds, crawler, broken)
   end
 end
 
--- The crawl ------------------------------------------------------------------------------------------------------------
+-- The crawl ----------------------------------------------------------------------------------------------------------
 
 local given = parse_arguments(arg)
 local output = given.output and assert(io.open(given.output, "w"))

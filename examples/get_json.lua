@@ -26,7 +26,8 @@ for index = 2, #arg do
   query[name] = value
 end
 
--- A call gives a response, or nil and an error object. A status such as 404 is a response; `validate` makes it an error.
+-- A call gives a response, or nil and an error object. A status such as 404 is a response, which `validate` makes an
+-- error.
 local response = assert(http.get(url, { query = query, headers = { Accept = "application/json" }, timeout = 30 }))
 assert(response:validate())
 local document = assert(response:json())
