@@ -21,6 +21,7 @@ return function(t)
       made.log[#made.log + 1] = method .. " " .. address
       made.times[#made.times + 1] = http.now()
       made.agent = given.headers["User-Agent"]
+      made.given = given
       made.active = made.active + 1
       made.most = math.max(made.most, made.active)
       local page = pages[address] or pages[address:sub(#base + 1)] or { status = 404 }
@@ -34,7 +35,10 @@ return function(t)
         html = function()
           local list = {}
           for _, link in ipairs(page.links or {}) do
-            list[#list + 1] = { url = link:find("^%a+:") and link or base .. link }
+            local one = type(link) == "table" and link or { url = link, tag = "a" }
+            list[#list + 1] = {
+              url = one.url:find("^%a+:") and one.url or base .. one.url, tag = one.tag, rel = one.rel,
+            }
           end
           return { links = function() return list end }
         end,
@@ -116,6 +120,26 @@ return function(t)
     expect(crawler:broken()[1].url):equals("http://other.example/gone")
   end)
 
+  it("asks for images and the like when told, and reads frames and linked pages in any case", function()
+    local session = site {
+      ["/"] = {
+        links = {
+          { url = "/logo.png", tag = "img" }, { url = "/style.css", tag = "link", rel = "stylesheet" },
+          { url = "/next", tag = "link", rel = "next" }, { url = "/frame", tag = "iframe" },
+          { url = "/delete", tag = "form" }, { url = "/page", tag = "embed" },
+        },
+      },
+      ["/logo.png"] = { type = "image/png" }, ["/next"] = {}, ["/frame"] = {}, ["/page"] = { links = { "/deep" } },
+      ["/deep"] = {}, ["/delete"] = {},
+    }
+    expect((run(session))):same(urls("/", "/frame", "/next"))
+    local found, pages, crawler = run(session, { resources = true })
+    expect(found):same(urls("/", "/deep", "/frame", "/logo.png", "/next", "/page", "/style.css"))
+    expect(pages[BASE .. "/logo.png"].response.status):equals(200)
+    expect(table.concat(session.log, " ")):contains("HEAD " .. BASE .. "/logo.png")
+    expect(#crawler:broken()):equals(1)
+  end)
+
   it("keeps to max_depth and max_pages", function()
     local pages = {}
     for n = 0, 20 do
@@ -170,6 +194,7 @@ return function(t)
       { status = 301, from = BASE .. "/old", to = BASE .. "/new", followed = true },
     }
     expect(pages[BASE .. "/new"].requested_url):equals(BASE .. "/old")
+    expect(session.given.redirects):equals(false)
     expect(pages[BASE .. "/away"].response.status):equals(302)
     expect(pages[BASE .. "/away"].redirects[1].followed):equals(false)
     expect(pages[BASE .. "/loop"].redirects[1].followed):equals(false)

@@ -18,7 +18,7 @@ local crawl = {}
 local FIELDS = {
   start = "string|table", same_host = "boolean", max_depth = "integer", max_pages = "integer", concurrency = "integer",
   delay = "number", user_agent = "string", robots = "boolean", session = "table|userdata", filter = "function",
-  max_body = "integer", check_external = "boolean", request = "table",
+  max_body = "integer", check_external = "boolean", resources = "boolean", request = "table",
 }
 
 local MAX_REDIRECTS = 10
@@ -85,15 +85,22 @@ local function is_html(response)
   return mime_type == "text/html" or mime_type == "application/xhtml+xml"
 end
 
+-- Asks without wanting the body: external pages, images and the like. nil where that does not answer the question.
+function Crawler:_probe(page)
+  local response, err = self.session:head(page.url, self:_request { redirects = page.external and MAX_REDIRECTS or false })
+  -- Some servers refuse HEAD only; and what turns out to be a page of the site is read like one.
+  if response and (response.status >= 400 or (not page.external and is_html(response))) then return nil end
+  return response, err
+end
+
 -- A body that is too long is no failure of the page: what it said of itself is enough.
-function Crawler:_get(address, external)
-  if external then
-    local response, err = self.session:head(address, self:_request { redirects = MAX_REDIRECTS })
-    -- Some servers refuse HEAD only.
-    if not response or response.status < 400 then return response, err end
+function Crawler:_get(page)
+  if page.external or page.is_resource then
+    local response, err = self:_probe(page)
+    if response or err then return response, err end
   end
-  local response, err = self.session:get(address, self:_request {
-    redirects = external and MAX_REDIRECTS or false, max_body = self.max_body,
+  local response, err = self.session:get(page.url, self:_request {
+    redirects = page.external and MAX_REDIRECTS or false, max_body = self.max_body,
   })
   if err and err.code == "data_length_exceeds_maximum" and err.response then return err.response, nil, true end
   return response, err
@@ -133,7 +140,7 @@ end
 function Crawler:_fetch(page)
   local started = now()
   while true do
-    page.response, page.error, page.truncated = self:_get(page.url, page.external)
+    page.response, page.error, page.truncated = self:_get(page)
     local target = page.response and not page.external and self:_target(page, page.response)
     if not target then break end
     self.frontier:mark_seen(target)
@@ -150,8 +157,10 @@ function Crawler:_is_inside(address)
 end
 
 -- Takes a link up: -> the URL as it is kept, or nil when it is none that can be fetched.
-function Crawler:_add_link(page, address)
-  local key = frontier.key(address)
+function Crawler:_add_link(page, link)
+  local is_resource = not links.leads_to_page(link)
+  if is_resource and (not self.resources or link.tag == "form") then return nil end
+  local key = frontier.key(link.url)
   if not key then return nil end
   self.book:add(key, page.url)
   if self.frontier:is_seen(key) then return key end
@@ -159,7 +168,10 @@ function Crawler:_add_link(page, address)
   if not inside and not self.check_external then return key end
   if inside and self.max_depth and page.depth >= self.max_depth then return key end
   if self.filter and not self.filter(key) then return key end
-  self.frontier:add { url = key, depth = page.depth + 1, referrer = page.url, external = not inside or nil }
+  self.frontier:add {
+    url = key, depth = page.depth + 1, referrer = page.url, external = not inside or nil,
+    is_resource = is_resource or nil,
+  }
   return key
 end
 
@@ -173,8 +185,8 @@ function Crawler:_read_links(page)
   end
   page.document = document
   local listed = {}
-  for _, link in ipairs(document:links()) do
-    local key = self:_add_link(page, link.url)
+  for _, link in ipairs(document:links { all = true }) do
+    local key = self:_add_link(page, link)
     if key and not listed[key] then
       listed[key] = true
       page.links[#page.links + 1] = key
@@ -194,7 +206,7 @@ end
 function Crawler:_visit(entry)
   local page = {
     url = entry.url, requested_url = entry.url, depth = entry.depth, referrer = entry.referrer,
-    external = entry.external, links = {}, redirects = {},
+    external = entry.external, is_resource = entry.is_resource, links = {}, redirects = {},
   }
   local host = self.frontier:host_of(entry.url)
   if host.failure then
@@ -350,7 +362,8 @@ end
 -- default 8); `delay` (seconds between two requests to one host, default 0; a longer Crawl-delay counts);
 -- `user_agent`; `robots` (default true); `session`; `filter` (function(url) -> whether to fetch it); `max_body` (bytes,
 -- default 8 MiB; a longer body is not kept); `check_external` (default false: links to other hosts are asked for, but
--- not crawled); `request` (options for every request, such as `timeout`, `headers`, `retry`).
+-- not crawled); `resources` (default false: also ask for the images, scripts, style sheets … that pages load);
+-- `request` (options for every request, such as `timeout`, `headers`, `retry`).
 function crawl.new(given)
   options.expect(given, "table", "argument #1 of crawl")
   options.check(given, FIELDS, "argument #1 of crawl")
@@ -360,7 +373,8 @@ function crawl.new(given)
     same_host = given.same_host ~= false, max_depth = given.max_depth, max_pages = given.max_pages,
     concurrency = given.concurrency or 8, delay = given.delay or 0, user_agent = given.user_agent or "httpscript",
     robots = given.robots ~= false, session = given.session or require("http").shared, filter = given.filter,
-    max_body = given.max_body or 8 * 1024 * 1024, check_external = given.check_external, request = given.request,
+    max_body = given.max_body or 8 * 1024 * 1024, check_external = given.check_external, resources = given.resources,
+    request = given.request,
     sites = {}, frontier = frontier.new(given.delay or 0), book = links.new(), ready = {}, jobs = {},
     active = 0, started = 0, disallowed = 0,
   }, Crawler)

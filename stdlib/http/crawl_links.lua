@@ -1,9 +1,28 @@
--- Who links to what, what redirects to what, and what of it is broken.
+-- Which links lead to pages; who links to what, what redirects to what, and what of it is broken.
 
 local links = {}
 
 -- A page that the whole site links to would otherwise hold a list as long as the site.
 local MAX_REFERRERS = 1000
+
+-- Elements whose links lead to further pages. Of `link` elements, those do whose relation is not in NO_PAGE.
+local LEADS_TO_PAGES = { a = true, area = true, frame = true, iframe = true, link = true }
+local NO_PAGE = {}
+for relation in ("stylesheet icon preload prefetch dns-prefetch preconnect modulepreload manifest mask-icon "
+  .. "apple-touch-icon pingback prerender shortcut"):gmatch("%S+") do
+  NO_PAGE[relation] = true
+end
+
+--- Whether a link of a document leads to a further page, as against something that the page loads.
+function links.leads_to_page(link)
+  if not link.tag then return true end
+  if not LEADS_TO_PAGES[link.tag] then return false end
+  if link.tag ~= "link" then return true end
+  for relation in (link.rel or "stylesheet"):lower():gmatch("%S+") do
+    if NO_PAGE[relation] then return false end
+  end
+  return true
+end
 
 local Book = {}
 Book.__index = Book
