@@ -87,7 +87,9 @@ end
 
 -- Asks without wanting the body: external pages, images and the like. nil where that does not answer the question.
 function Crawler:_probe(page)
-  local response, err = self.session:head(page.url, self:_request { redirects = page.external and MAX_REDIRECTS or false })
+  local response, err = self.session:head(page.url, self:_request {
+    redirects = page.external and MAX_REDIRECTS or false,
+  })
   -- Some servers refuse HEAD only; and what turns out to be a page of the site is read like one.
   if response and (response.status >= 400 or (not page.external and is_html(response))) then return nil end
   return response, err

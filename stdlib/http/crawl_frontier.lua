@@ -4,11 +4,21 @@ local url = require "http.url"
 
 local frontier = {}
 
+-- The pages of a site repeat the same links: most addresses have been seen before.
+local CACHE_SIZE = 8192
+local keys, cached = {}, 0
+
 --- A URL as the crawl keeps it: normalised, without fragment; nil when it is none of http or https.
 function frontier.key(address)
+  local known = keys[address]
+  if known then return known end
   if not address:find("^%s*[hH][tT][tT][pP][sS]?:") then return nil end
   local normal = url.normalize(address)
-  return normal and (normal:gsub("#.*$", "")) or nil
+  if not normal then return nil end
+  local key = normal:gsub("#.*$", "")
+  if cached >= CACHE_SIZE then keys, cached = {}, 0 end
+  keys[address], cached = key, cached + 1
+  return key
 end
 
 local function origin(address) return address:match("^https?://[^/?#]*") end
