@@ -37,11 +37,7 @@ int clua_park(lua_State *L) {
     return lua_yield(L, 1);
 }
 
-void clua_require_yieldable(lua_State *L) {
-    if (!lua_isyieldable(L) || clua_runtime_of(L)->unyieldable > 0)
-        luaL_error(L, "cannot wait here: a C function that cannot yield (table.sort, string.gsub, a __gc "
-                      "or __close handler, ...) is on the call stack");
-}
+bool clua_can_park(lua_State *L) { return lua_isyieldable(L) && clua_runtime_of(L)->unyieldable == 0; }
 
 static int finish_resume(lua_State *L, int count);
 static int finish_wrap(lua_State *L, int count);

@@ -14,25 +14,32 @@ static int fiber_new(lua_State *L) {
     lua_xmove(L, co, count);
     int reference = luaL_ref(L, LUA_REGISTRYINDEX);
     runtime->references++;
-    lua_pushinteger(L, runtime->callbacks.fiber_created(runtime->callbacks.context, reference));
+    runtime->callbacks.fiber_created(runtime->callbacks.context, reference);
+    lua_pushinteger(L, reference);
     return 1;
 }
 
 // park(): waits until the scheduler resumes this fiber.
 static int fiber_park(lua_State *L) {
-    clua_require_yieldable(L);
+    if (!clua_can_park(L)) return luaL_error(L, "cannot wait here");
     return clua_park(L);
 }
 
-// require_yieldable(): raises where park would.
-static int fiber_require(lua_State *L) {
-    clua_require_yieldable(L);
-    return 0;
+// can_park() -> whether every coroutine from here to the scheduler can yield.
+static int fiber_can_park(lua_State *L) {
+    lua_pushboolean(L, clua_can_park(L));
+    return 1;
 }
 
-// dispatcher(fn): who gets the events.
+// current() -> the number of the running fiber.
+static int fiber_current(lua_State *L) {
+    lua_pushinteger(L, clua_runtime_of(L)->current);
+    return 1;
+}
+
+// dispatcher(handlers): a table of functions by event kind, which get the events' values.
 static int fiber_dispatcher(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TFUNCTION);
+    luaL_checktype(L, 1, LUA_TTABLE);
     clua_runtime *runtime = clua_runtime_of(L);
     lua_settop(L, 1);
     if (runtime->dispatcher != LUA_NOREF) luaL_unref(L, LUA_REGISTRYINDEX, runtime->dispatcher);
@@ -44,7 +51,8 @@ int clua_open_fiber(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"fiber", fiber_new},
         {"park", fiber_park},
-        {"require_yieldable", fiber_require},
+        {"current", fiber_current},
+        {"can_park", fiber_can_park},
         {"dispatcher", fiber_dispatcher},
         {NULL, NULL},
     };
@@ -119,7 +127,9 @@ int clua_resume(clua_runtime *runtime, int reference) {
     size_t base = runtime->out.count;
     int results = 0;
     int arguments = lua_status(co) == LUA_OK && lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
+    runtime->current = reference;
     int status = clua_run(runtime, co, NULL, arguments, &results);
+    runtime->current = 0;
     runtime->out.count = base;
     int outcome = CLUA_FINISHED;
     if (status == LUA_YIELD) {
@@ -148,7 +158,10 @@ static int dispatch_body(lua_State *L) {
     lua_settop(L, 0);
     lua_rawgeti(L, LUA_REGISTRYINDEX, runtime->dispatcher);
     int count = clua_push_outbox(L, base);
-    lua_call(L, count, 0);
+    lua_pushvalue(L, 2);
+    lua_rawget(L, 1);
+    lua_replace(L, 2);
+    lua_call(L, count - 1, 0);
     return 0;
 }
 

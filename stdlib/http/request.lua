@@ -10,7 +10,14 @@ local request = {}
 
 local Request = { __name = "http.request" }
 local methods = {}
-Request.__index = methods
+
+-- A request made without options gets its empty list of headers when somebody looks at it.
+function Request.__index(self, name)
+  if name ~= "headers" then return methods[name] end
+  local list = headers.from(nil)
+  self.headers = list
+  return list
+end
 
 -- Apple's URLRequest properties, and the field types they take.
 local FIELDS = {
@@ -214,6 +221,7 @@ end
 
 -- Makes a request of a verb's method, URL and options.
 function request.from_options(method, url, given)
+  if not given then return setmetatable({ method = method, url = url }, Request) end
   local list = headers.from(given.headers)
   if given.query then url = request.add_query(url, given.query) end
   check_policy(given.cache_policy)
@@ -223,21 +231,25 @@ function request.from_options(method, url, given)
   }, Request)
 end
 
+local KNOWN_METHODS = { GET = true, HEAD = true, POST = true, PUT = true, PATCH = true, DELETE = true, OPTIONS = true }
+
+local function bad_request(self, message)
+  return nil, errors.new { domain = "url", code = "bad_url", message = message, url = request.shown_url(self.url) }
+end
+
 -- What must not go on the wire: nil and an error object, or the flat fields.
 function request.check(self)
-  local function bad(message)
-    return nil, errors.new { domain = "url", code = "bad_url", message = message, url = request.shown_url(self.url) }
+  if type(self.method) ~= "string" then options.expect(self.method, "string", "a request's 'method'") end
+  if type(self.url) ~= "string" then options.expect(self.url, "string", "a request's 'url'") end
+  if not KNOWN_METHODS[self.method] and not self.method:find("^[!#$%%&'*+%-.^_`|~%w]+$") then
+    return bad_request(self, ("method %q is not a token (RFC 9110 §9.1)"):format(self.method))
   end
-  options.expect(self.method, "string", "a request's 'method'")
-  options.expect(self.url, "string", "a request's 'url'")
-  if not self.method:find("^[!#$%%&'*+%-.^_`|~%w]+$") then
-    return bad(("method %q is not a token (RFC 9110 §9.1)"):format(self.method))
-  end
-  if self.url:find("[\r\n\0]") then return bad("the URL has a line break or NUL in it") end
-  local list = self.headers
+  if self.url:find("[\r\n\0]") then return bad_request(self, "the URL has a line break or NUL in it") end
+  local list = rawget(self, "headers")
+  if not list then return true end
   if not headers.is(list) then list = headers.from(list) end
   local flat, problem = headers.flatten(list)
-  if problem then return bad(problem) end
+  if problem then return bad_request(self, problem) end
   return true, flat
 end
 

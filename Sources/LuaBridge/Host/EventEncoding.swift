@@ -68,11 +68,7 @@ extension Outbox {
   private func append(_ completion: Completion) {
     if let error = completion.error { append(error) } else { appendNil() }
     if let body = completion.body { append(borrowing: body) } else { appendNil() }
-    append(completion.bytesSent)
-    append(completion.bytesReceived)
-    append(completion.bytesExpectedToSend)
-    append(completion.bytesExpectedToReceive)
-    append(MetricsRecord.packed(completion.metrics))
+    append(metricsOf: completion)
     if completion.redirects.isEmpty { appendNil() } else { append(completion.redirects) }
     if let head = completion.response { append(head) }
   }

@@ -26,17 +26,16 @@ public final class Scheduler {
 
   public let interpreter: Interpreter
   public let port: Port
-  private var fibers: [Int: Int32] = [:]
-  private var lastFiber = 0
-  private var mainFiber = 0
+  /// By registry reference, which is also the number Lua code knows a fiber by: whether it is alive. References are
+  /// used again, so a late wake may reach a later fiber; that does no harm, because every wait checks its condition.
+  private var isAlive: [Bool] = []
+  private var mainFiber: Int?
   private var ready: [Int] = []
   private var turn: [Int] = []
   var timers = TimerQueue()
   private var events: [Event] = []
   /// Tasks begun in the core and not yet completed; they keep the process alive.
   private(set) var outstandingTasks = 0
-  /// The fiber that runs now.
-  private(set) var current = 0
   private var ending: Ending?
   private var failed = false
   private var stopDeadline: Double?
@@ -52,16 +51,17 @@ public final class Scheduler {
   public init(interpreter: Interpreter, port: Port) {
     self.interpreter = interpreter
     self.port = port
-    interpreter.onFiber = { [unowned self] in self.adopt($0) }
+    interpreter.onFiber = { [unowned self] in _ = self.adopt($0) }
   }
 
   // MARK: What host functions ask for
 
   private func adopt(_ reference: Int32) -> Int {
-    lastFiber += 1
-    fibers[lastFiber] = reference
-    ready.append(lastFiber)
-    return lastFiber
+    let fiber = Int(reference)
+    while isAlive.count <= fiber { isAlive.append(false) }
+    isAlive[fiber] = true
+    ready.append(fiber)
+    return fiber
   }
 
   /// Resumes a fiber at the next turn. Waking one that is not waiting does no harm: waits check their condition.
@@ -117,24 +117,22 @@ public final class Scheduler {
   }
 
   private func run(_ fiber: Int) {
-    guard let reference = fibers[fiber] else { return }
-    current = fiber
-    let outcome = interpreter.resume(reference)
-    current = 0
-    switch outcome {
+    guard fiber < isAlive.count, isAlive[fiber] else { return }
+    switch interpreter.resume(Int32(truncatingIfNeeded: fiber)) {
     case .parked: break
     case .yielded: ready.append(fiber)
     case .finished: end(fiber)
     case .failed(let message):
+      let isMain = fiber == mainFiber
       end(fiber)
       uncaught(message)
-      if fiber == mainFiber { stop(.failed) }
+      if isMain { stop(.failed) }
     }
   }
 
   private func end(_ fiber: Int) {
-    fibers[fiber] = nil
-    if fiber == mainFiber { mainFiber = 0 }
+    isAlive[fiber] = false
+    if fiber == mainFiber { mainFiber = nil }
   }
 
   private func fireTimers() {
@@ -197,17 +195,18 @@ public final class Scheduler {
 
   /// The grace time is over: what still waits is not resumed again.
   private func abandon() {
-    let rest = fibers.values
-    fibers.removeAll()
     ready.removeAll()
-    for reference in rest { interpreter.discard(reference) }
+    for fiber in isAlive.indices where isAlive[fiber] {
+      isAlive[fiber] = false
+      interpreter.discard(Int32(truncatingIfNeeded: fiber))
+    }
     timers = TimerQueue()
     outstandingTasks = 0
   }
 
   /// Tells the script's side that all is over, so that jobs nobody waited for are heard of.
   private func finishScript() {
-    if mainFiber != 0, fibers[mainFiber] != nil, ending == nil, !failed {
+    if mainFiber != nil, ending == nil, !failed {
       uncaught("httpscript: the script waits for something that cannot happen any more (no task, job or timer is left)")
     }
     dispatch { $0.append(EventKind.finish, 0) }

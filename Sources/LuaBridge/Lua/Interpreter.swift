@@ -20,8 +20,8 @@ public final class Interpreter {
   private var runtime: OpaquePointer
   private var boxes: [HostFunctionBox] = []
   private let modules: [String: () -> NativeModule]
-  /// Called when Lua code made a fiber, with its registry reference; answers the number Lua knows it by.
-  var onFiber: (Int32) -> Int = { _ in 0 }
+  /// Called when Lua code made a fiber, with its registry reference.
+  var onFiber: (Int32) -> Void = { _ in }
 
   /// - Parameter modules: native modules by the name `require` takes; made when first required.
   public init(modules: [String: () -> NativeModule]) throws {
@@ -31,8 +31,8 @@ public final class Interpreter {
     var callbacks = clua_callbacks()
     callbacks.context = Unmanaged.passUnretained(self).toOpaque()
     callbacks.fiber_created = { context, reference in
-      guard let context else { return 0 }
-      return Int64(Interpreter.at(context).onFiber(reference))
+      guard let context else { return }
+      Interpreter.at(context).onFiber(reference)
     }
     callbacks.object_released = { _, _, object in
       guard let object else { return }

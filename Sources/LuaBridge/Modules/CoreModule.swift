@@ -14,15 +14,11 @@ enum CoreModule {
         + diagnosticFunctions(scheduler))
   }
 
-  /// now, current, wake, timer, cancel_timer.
+  /// now, wake, timer, cancel_timer.
   private static func schedulerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("now") { call in
         call.results.append(MonotonicClock.now)
-        return .returned
-      },
-      .init("current") { call in
-        call.results.append(scheduler.current)
         return .returned
       },
       .init("wake") { call in
