@@ -6,7 +6,7 @@
 -- Against httpbin: `get_json.lua http://127.0.0.1:8000/get q=lua page=2` prints, among other lines,
 --   args.page = 2
 --   args.q = lua
--- and exits with 0. A status that is not 2xx, or a body that is not JSON, is one line on stderr and exit status 1.
+-- and exits with 0. A status that is not 2xx, or a body that is not JSON, is an error on stderr and exit status 1.
 
 local http = require "http"
 

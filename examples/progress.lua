@@ -40,6 +40,8 @@ local response, err = http.get(url, {
 if is_terminal then io.stderr:write("\r\27[K") end
 assert(response, err)
 if response.status >= 400 then
+  -- What was written is the server's page about the error.
+  os.remove(path)
   io.stderr:write(("progress.lua: %d %s\n"):format(response.status, response.reason))
   os.exit(1)
 end

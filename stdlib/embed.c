@@ -28,6 +28,9 @@ static const char m_http_css_parser[] = {
 static const char m_http_css_pseudo[] = {
 #embed "http/css_pseudo.lua"
 };
+static const char m_http_dates[] = {
+#embed "http/dates.lua"
+};
 static const char m_http_errors[] = {
 #embed "http/errors.lua"
 };
@@ -106,6 +109,7 @@ static const module modules[] = {
     ENTRY("http.css", m_http_css),
     ENTRY("http.css_parser", m_http_css_parser),
     ENTRY("http.css_pseudo", m_http_css_pseudo),
+    ENTRY("http.dates", m_http_dates),
     ENTRY("http.errors", m_http_errors),
     ENTRY("http.ext_value", m_http_ext_value),
     ENTRY("http.fibers", m_http_fibers),

@@ -1,5 +1,6 @@
 --- When a failed attempt is worth another one, and after how long. Pure: the caller sleeps and sends.
 
+local dates = require "http.dates"
 local options = require "http.options"
 
 local retry = {}
@@ -61,11 +62,10 @@ function retry.new(option)
 end
 
 --- Retry-After in seconds from `now` (Unix seconds), from a number of seconds or a date; nil when it is neither.
--- `parse_date`: function(text) -> Unix seconds | nil.
-function retry.after(field, now, parse_date)
+function retry.after(field, now)
   local seconds = field:match("^%s*(%d+)%s*$")
   if seconds then return tonumber(seconds) + 0.0 end
-  local date = parse_date and parse_date(field)
+  local date = dates.parse(field)
   return date and math.max(0.0, date - now) or nil
 end
 
@@ -100,7 +100,7 @@ function Policy:next(request, attempts, elapsed, response, err)
   if not self.methods[request.method:upper()] then return nil, "method" end
   if not is_replayable(request) then return nil, "body" end
   local field = response and response.headers["Retry-After"]
-  local delay = field and retry.after(field, os.time(), function(text) return require("http").parse_date(text) end)
+  local delay = field and retry.after(field, os.time())
   delay = math.max(0, delay or self:_backoff(attempts))
   if elapsed + delay > self.max_elapsed then return nil, "max_elapsed" end
   return delay

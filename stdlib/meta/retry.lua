@@ -11,9 +11,8 @@ function retry.new(option) end
 ---Reads a Retry-After field.
 ---@param field string A number of seconds, or a date.
 ---@param now number Unix seconds.
----@param parse_date? fun(text: string): number|nil
 ---@return number|nil seconds
-function retry.after(field, now, parse_date) end
+function retry.after(field, now) end
 
 ---What is tried again, and when.
 ---@class http.retry.options
