@@ -17,6 +17,13 @@ function html.parse(text, options) end
 ---@return http.error? err
 function html.links(text, options) end
 
+---What a crawler goes on with: the absolute URLs that a page links to, without fragments, each once.
+---@param text string
+---@param options? http.html.options
+---@return string[]|nil urls
+---@return http.error? err
+function html.link_urls(text, options) end
+
 ---How to read a document.
 ---@class http.html.options
 ---@field base? string The URL that it came from.
