@@ -48,6 +48,8 @@ let package = Package(
       swiftSettings: strictSwift),
     .executableTarget(
       name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
+
+    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"]),
   ],
   swiftLanguageModes: [.v6]
 )
