@@ -84,12 +84,18 @@ static lua_State *fiber_at(clua_runtime *runtime, int reference) {
     return co;
 }
 
-// Message handler of an error that reached the scheduler: text with traceback. Runs protected.
+// As lua.c shows an error: a text as it is, an object by its __tostring, anything else by its type.
+static const char *error_message(lua_State *L, int index) {
+    if (lua_type(L, index) == LUA_TSTRING || luaL_getmetafield(L, index, "__tostring") != LUA_TNIL)
+        return luaL_tolstring(L, index, NULL);
+    return lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, index));
+}
+
+// Text with traceback of an error that reached the scheduler. Runs protected.
 static int describe_error(lua_State *L) {
     lua_State *co = lua_touserdata(L, 1);
     lua_xmove(co, L, 1);
-    const char *message = luaL_tolstring(L, -1, NULL);
-    luaL_traceback(L, co, message, 0);
+    luaL_traceback(L, co, error_message(L, 2), 0);
     return 1;
 }
 
@@ -147,13 +153,16 @@ static int dispatch_body(lua_State *L) {
 }
 
 static int add_traceback(lua_State *L) {
-    const char *message = luaL_tolstring(L, 1, NULL);
-    luaL_traceback(L, L, message, 1);
+    luaL_traceback(L, L, error_message(L, 1), 1);
     return 1;
 }
 
 int clua_dispatch(clua_runtime *runtime, size_t base) {
     lua_State *L = runtime->L;
+    if (runtime->dispatcher == LUA_NOREF) {
+        runtime->out.count = base;
+        return CLUA_FINISHED;
+    }
     lua_pushcfunction(L, add_traceback);
     lua_pushcfunction(L, dispatch_body);
     lua_pushinteger(L, (lua_Integer)base);

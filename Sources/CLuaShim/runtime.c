@@ -4,6 +4,8 @@
 
 char clua_types_key;
 
+const char *clua_lua_version(void) { return LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE; }
+
 struct clua_module {
     lua_State *L;
     /// Stack index of the module's table.

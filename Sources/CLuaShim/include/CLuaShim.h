@@ -139,6 +139,8 @@ typedef struct clua_callbacks {
     bool (*open_native)(void *context, const char *name, clua_module *module);
 } clua_callbacks;
 
+/// As in "5.4.4".
+const char *clua_lua_version(void);
 /// Makes an interpreter with the standard libraries, the module searcher and yield-transparent coroutines.
 /// NULL when there is no memory.
 clua_runtime *clua_create(clua_callbacks callbacks);

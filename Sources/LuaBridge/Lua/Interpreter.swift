@@ -96,7 +96,7 @@ public final class Interpreter {
   }
 
   /// Sets the global `arg`; `arguments` must stay valid as long as the interpreter.
-  func setArguments(_ arguments: UnsafePointer<UnsafePointer<CChar>?>, count: Int, scriptIndex: Int) -> Bool {
+  public func setArguments(_ arguments: UnsafePointer<UnsafePointer<CChar>?>, count: Int, scriptIndex: Int) -> Bool {
     clua_set_arguments(runtime, arguments, Int32(count), Int32(scriptIndex))
   }
 
