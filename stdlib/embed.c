@@ -34,6 +34,15 @@ static const char m_session[] = {
 static const char m_task[] = {
 #embed "http/task.lua"
 };
+static const char m_dom[] = {
+#embed "http/dom.lua"
+};
+static const char m_html[] = {
+#embed "http/html.lua"
+};
+static const char m_xml[] = {
+#embed "http/xml.lua"
+};
 
 typedef struct module {
     const char *name;
@@ -45,15 +54,18 @@ typedef struct module {
 
 static const module modules[] = {
     ENTRY("http", m_http),
+    ENTRY("http.dom", m_dom),
     ENTRY("http.errors", m_errors),
     ENTRY("http.fibers", m_fibers),
     ENTRY("http.headers", m_headers),
+    ENTRY("http.html", m_html),
     ENTRY("http.metrics", m_metrics),
     ENTRY("http.options", m_options),
     ENTRY("http.request", m_request),
     ENTRY("http.response", m_response),
     ENTRY("http.session", m_session),
     ENTRY("http.task", m_task),
+    ENTRY("http.xml", m_xml),
 };
 
 size_t stdlib_count(void) { return sizeof modules / sizeof modules[0]; }

@@ -6,6 +6,7 @@
 local native = require "httpscript.html"
 local css = require "http.css"
 local errors = require "http.errors"
+local options = require "http.options"
 
 local dom = {}
 
@@ -17,46 +18,17 @@ local MODES = {
   xml = { whole = { html = false }, scoped = { html = false, scope = true } },
 }
 
-local function check(index, value, expected, level)
-  if type(value) == expected then return end
-  local actual = value == nil and "no value" or type(value)
-  error(("bad argument #%d (%s expected, got %s)"):format(index, expected, actual), level + 1)
-end
-
 --- The parser's `nil, code, message, line, column` as `nil, err`.
 function dom.failure(domain, code, message, line, column)
   return nil, errors.new{ domain = domain, code = code, message = message, line = line, column = column }
 end
 
---- Raises where an option is not one of `valid`.
-function dom.check_options(options, valid, level)
-  if options == nil then return {} end
-  check(2, options, "table", level + 1)
-  for name, value in pairs(options) do
-    if valid[name] == nil then
-      local names = {}
-      for known in pairs(valid) do names[#names + 1] = known end
-      table.sort(names)
-      error(("unknown option '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ")), level + 1)
-    end
-    if type(value) ~= valid[name] then
-      error(("option '%s' must be a %s, not a %s"):format(name, valid[name], type(value)), level + 1)
-    end
-  end
-  return options
-end
-
 -- The namespaces as the flat list that the native function takes.
-local function flattened(namespaces, level)
-  if namespaces == nil then return {} end
-  check(2, namespaces, "table", level + 1)
+local function flattened(namespaces)
   local flat = {}
-  for prefix, uri in pairs(namespaces) do
-    if type(prefix) ~= "string" or type(uri) ~= "string" then
-      error("namespaces must map prefixes to URIs", level + 1)
-    end
-    flat[#flat + 1] = prefix
-    flat[#flat + 1] = uri
+  for prefix, uri in pairs(options.expect(namespaces, "table", "namespaces")) do
+    flat[#flat + 1] = options.expect(prefix, "string", "a prefix in namespaces")
+    flat[#flat + 1] = options.expect(uri, "string", "a URI in namespaces")
   end
   return flat
 end
@@ -67,21 +39,21 @@ local function evaluated(kind, value, code, message)
 end
 
 local function query_css(self, kind, selector, mode, first, namespaces)
-  check(1, selector, "string", 3)
-  local options = MODES[kind][mode]
+  options.expect(selector, "string", "selector")
+  local how = MODES[kind][mode]
   if namespaces ~= nil then
-    flattened(namespaces, 3)
-    options = { html = options.html, scope = options.scope, namespaces = namespaces }
+    flattened(namespaces)
+    how = { html = how.html, scope = how.scope, namespaces = namespaces }
   end
-  local expression, message = css.to_xpath(selector, options)
+  local expression, message = css.to_xpath(selector, how)
   if not expression then return dom.failure(kind, "bad_selector", message) end
   return evaluated(kind, native.evaluate(self, expression, first))
 end
 
 local function query_xpath(self, kind, expression, namespaces)
-  check(1, expression, "string", 3)
+  options.expect(expression, "string", "expression")
   if namespaces == nil then return evaluated(kind, native.evaluate(self, expression, false)) end
-  return evaluated(kind, native.evaluate(self, expression, false, table.unpack(flattened(namespaces, 3))))
+  return evaluated(kind, native.evaluate(self, expression, false, table.unpack(flattened(namespaces))))
 end
 
 --- The elements that a selector matches, in document order. `namespaces` (prefix to URI) is for `prefix|name`.
@@ -114,9 +86,9 @@ end
 
 --- The links with absolute URLs: `{ url, text, rel, node }` of each `<a href>` and `<area href>`; with `all`, also
 -- what the page loads, and `tag` and `attribute` for each.
-function Document:links(options)
-  options = dom.check_options(options, { all = "boolean" }, 2)
-  return native.document_links(self, options.all)
+function Document:links(settings)
+  settings = options.check(settings, { all = "boolean" }, "options")
+  return native.document_links(self, settings.all)
 end
 
 return dom

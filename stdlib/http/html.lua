@@ -2,6 +2,7 @@
 
 local native = require "httpscript.html"
 local dom = require "http.dom"
+local options = require "http.options"
 
 local html = {}
 
@@ -12,25 +13,19 @@ local function result(value, code, message)
   return value
 end
 
-local function check_text(text)
-  if type(text) ~= "string" then
-    error(("bad argument #1 (string expected, got %s)"):format(text == nil and "no value" or type(text)), 3)
-  end
-end
-
---- Parses a page, however broken. `base` is the URL it came from; `encoding` what the server said it is in, before
--- what the page itself says. Returns a document, or nil and an error for one that is too large.
-function html.parse(text, options)
-  check_text(text)
-  options = dom.check_options(options, OPTIONS, 2)
-  return result(native.parse_html(text, options.base, options.encoding))
+--- Parses a page, however broken. `base` is the URL it came from; `encoding` what the server said it is in, which comes
+-- before what the page itself says. Returns a document, or nil and an error for one that is too large.
+function html.parse(text, settings)
+  options.expect(text, "string", "text")
+  settings = options.check(settings, OPTIONS, "options")
+  return result(native.parse_html(text, settings.base, settings.encoding))
 end
 
 --- The links of a page as `parse` and `links` give them, but without `node`, and without the cost of a tree.
-function html.links(text, options)
-  check_text(text)
-  options = dom.check_options(options, OPTIONS, 2)
-  return result(native.links(text, options.base, options.encoding))
+function html.links(text, settings)
+  options.expect(text, "string", "text")
+  settings = options.check(settings, OPTIONS, "options")
+  return result(native.links(text, settings.base, settings.encoding))
 end
 
 return html
