@@ -50,6 +50,7 @@ let package = Package(
       name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
 
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"]),
+    .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6]
 )

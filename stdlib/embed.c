@@ -43,6 +43,9 @@ static const char m_html[] = {
 static const char m_xml[] = {
 #embed "http/xml.lua"
 };
+static const char m_url[] = {
+#embed "http/url.lua"
+};
 
 typedef struct module {
     const char *name;
@@ -66,6 +69,7 @@ static const module modules[] = {
     ENTRY("http.session", m_session),
     ENTRY("http.task", m_task),
     ENTRY("http.xml", m_xml),
+    ENTRY("http.url", m_url),
 };
 
 size_t stdlib_count(void) { return sizeof modules / sizeof modules[0]; }

@@ -34,7 +34,9 @@ enum NativeModules {
       CoreModule.name: {
         guard let scheduler = owner.scheduler else { return NativeModule(CoreModule.name, functions: []) }
         return CoreModule.make(scheduler)
-      }
+      },
+      URLModule.name: { URLModule.make() },
+      HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
     ]
   }
 }
