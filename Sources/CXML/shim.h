@@ -12,3 +12,20 @@
 
 // Frees what libxml2 allocated; `xmlFree` is a variable, which Swift 6 will not read.
 static inline void cxml_free(void *memory) { xmlFree(memory); }
+
+// Nothing of libxml2 may reach standard error. Its plain messages go to a variadic function, which Swift cannot write;
+// each thread has its own pair of handlers, hence the defaults for later threads.
+static void cxml_ignore(void *context, const char *format, ...) {
+    (void)context;
+    (void)format;
+}
+static void cxml_ignore_structured(void *context, xmlErrorPtr error) {
+    (void)context;
+    (void)error;
+}
+static inline void cxml_silence(void) {
+    xmlThrDefSetGenericErrorFunc(NULL, cxml_ignore);
+    xmlThrDefSetStructuredErrorFunc(NULL, cxml_ignore_structured);
+    xmlSetGenericErrorFunc(NULL, cxml_ignore);
+    xmlSetStructuredErrorFunc(NULL, cxml_ignore_structured);
+}

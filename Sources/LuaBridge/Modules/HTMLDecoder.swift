@@ -5,13 +5,14 @@ enum HTMLDecoder {
   /// How far a `<meta charset>` is looked for. The standard asks for 1024 bytes; pages exist that need more.
   private static let prescanLimit = 4096
 
-  /// The encoding: the given one, a byte order mark, `<meta>`, UTF-8 if it is that, windows-1252. A label that nobody
-  /// knows counts as none, as in browsers.
+  /// The encoding: a byte order mark (which the Encoding standard puts before all else), the given one, `<meta>`, UTF-8
+  /// if it is that, windows-1252. A label that nobody knows counts as none, as in browsers.
   static func decode(_ bytes: UnsafeRawBufferPointer, label: String?) -> (text: String, encoding: HTMLEncoding) {
-    let mark = byteOrderMark(bytes)
-    if let declared = label.flatMap(HTMLEncoding.named) ?? mark?.encoding ?? declaredEncoding(bytes) {
-      let skip = mark?.encoding == declared ? mark?.length ?? 0 : 0
-      return (declared.decode(UnsafeRawBufferPointer(rebasing: bytes[skip...])), declared)
+    if let mark = byteOrderMark(bytes) {
+      return (mark.encoding.decode(UnsafeRawBufferPointer(rebasing: bytes[mark.length...])), mark.encoding)
+    }
+    if let declared = label.flatMap(HTMLEncoding.named) ?? declaredEncoding(bytes) {
+      return (declared.decode(bytes), declared)
     }
     if let text = String(validating: bytes, as: UTF8.self) { return (text, .utf8) }
     return (HTMLEncoding.windows1252.decode(bytes), .windows1252)
@@ -34,7 +35,7 @@ enum HTMLDecoder {
     for (index, byte) in bytes.enumerated() {
       switch byte {
       case 0: continue
-      case 13: if index + 1 >= bytes.count || bytes[index + 1] != 10 { result.append(10) }
+      case 13: if index + 1 >= bytes.count || bytes[index + 1] != 10 { result.append(UInt8(ascii: "\n")) }
       default: result.append(byte)
       }
     }

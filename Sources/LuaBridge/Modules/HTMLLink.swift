@@ -60,7 +60,7 @@ enum HTMLLinkRules {
       if byte == 0x20 || (byte >= 9 && byte <= 13) {
         pending = !result.isEmpty
       } else {
-        if pending { result.append(0x20) }
+        if pending { result.append(UInt8(ascii: " ")) }
         pending = false
         result.append(byte)
       }

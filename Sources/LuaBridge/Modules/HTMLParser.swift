@@ -84,8 +84,9 @@ enum HTMLParser {
   ) {
     guard let document = context.pointee.myDoc else { return }
     if limitDepth(context) { nodePop(context) }
-    let eaten = UnsafeMutablePointer(mutating: name)
-    guard count(1, context), let element = xmlNewDocNodeEatName(document, nil, eaten, nil) else { return }
+    // Implied elements (html, head, body, p) come with names that are not the dictionary's.
+    guard count(1, context), let name = xmlDictLookup(context.pointee.dict, name, -1) else { return }
+    guard let element = xmlNewDocNodeEatName(document, nil, UnsafeMutablePointer(mutating: name), nil) else { return }
     context.pointee.nodemem = -1
     element.pointee.line = UInt16(clamping: context.pointee.input.pointee.line)
     let parent = context.pointee.node ?? xmlDocGetRootElement(document)

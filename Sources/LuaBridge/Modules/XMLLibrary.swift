@@ -6,7 +6,7 @@ enum XMLLibrary {
   private static let prepared: Bool = {
     xmlInitParser()
     xmlSetExternalEntityLoader { _, _, _ in nil }
-    xmlSetStructuredErrorFunc(nil) { _, _ in }
+    cxml_silence()
     return true
   }()
 
@@ -37,6 +37,8 @@ struct XMLFailure: Error, Equatable {
   var line: Int?
   /// From 1, in bytes.
   var column: Int?
+  /// From 0: how far an expression was understood.
+  var position: Int?
 
   static let tooLarge = XMLFailure(
     code: "too_large", message: "the document is larger than \(XMLLibrary.maximumSize >> 20) MiB")
@@ -62,7 +64,7 @@ final class XMLErrorLog {
     while message.last?.isWhitespace == true { message.removeLast() }
     first = XMLFailure(
       code: code, message: message, line: error.line > 0 ? Int(error.line) : nil,
-      column: error.int2 > 0 ? Int(error.int2) : nil)
+      column: error.int2 > 0 ? Int(error.int2) : nil, position: error.int1 > 0 ? Int(error.int1) : nil)
   }
 
   func clear() { first = nil }

@@ -13,7 +13,7 @@ final class XPathEvaluation {
   private let context: xmlXPathContextPtr
   private let log = XMLErrorLog(code: "bad_xpath")
   /// Steps an expression may take: a hostile document can make a harmless one quadratic.
-  private static let stepLimit: UInt = 500_000_000
+  private static let stepLimit: UInt = 200_000_000
 
   init?(_ document: xmlDocPtr) {
     guard let context = xmlXPathNewContext(document) else { return nil }
@@ -50,8 +50,12 @@ final class XPathEvaluation {
   private func failure(_ expression: String) -> XMLFailure {
     var failure = log.first ?? XMLFailure(code: log.code, message: "the expression cannot be evaluated")
     let shown = expression.utf8.count > 80 ? "\(expression.prefix(77))..." : expression
-    if context.pointee.opCount > XPathEvaluation.stepLimit { failure.code = "too_complex" }
-    failure.message = "xpath '\(shown)': \(failure.message)"
+    if context.pointee.opCount >= XPathEvaluation.stepLimit {
+      failure.code = "too_complex"
+      failure.message = "the evaluation takes too many steps"
+    }
+    let place = failure.position.map { ", position \($0 + 1)" } ?? ""
+    failure.message = "xpath '\(shown)'\(place): \(failure.message)"
     failure.line = nil
     failure.column = nil
     return failure
