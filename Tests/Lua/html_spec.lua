@@ -196,6 +196,14 @@ do -- links
   equal(links[7].node.name, "area")
   equal(links[1].tag, nil)
 
+  local urls = html.link_urls(page, options)
+  local bare = { 1, 3, 4, 5, 6, 7, 9 }
+  equal(#urls, #bare)
+  for i, index in ipairs(bare) do equal(urls[i], expected[index]) end
+  local odd = '<a href="x#a b"></a><a href="x#é"></a><a href="x#">'
+  equal(#html.link_urls(odd, options), 1)
+  equal(html.links(odd, options)[3].url:sub(1, 23), "http://127.0.0.1:80/a/x")
+
   local second = [[<base target=x><base href="e/"><base href="/zz/"><a href=f>]]
   equal(html.links(second, { base = "http://h/c/d.html" })[1].url, "http://h/c/e/f")
   equal(html.parse(second, { base = "http://h/c/d.html" }):links()[1].url, "http://h/c/e/f")

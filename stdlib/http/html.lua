@@ -28,4 +28,12 @@ function html.links(text, settings)
   return result(native.links(text, settings.base, settings.encoding))
 end
 
+--- What a crawler goes on with: the absolute URLs that a page links to, without fragments, each once, in the order of
+-- the page.
+function html.link_urls(text, settings)
+  options.expect(text, "string", "text")
+  settings = options.check(settings, OPTIONS, "options")
+  return result(native.link_urls(text, settings.base, settings.encoding))
+end
+
 return html

@@ -12,7 +12,8 @@ enum HTMLLinkScanner {
   /// What the callbacks share. Reached by a plain pointer, since they come a hundred thousand times a page.
   private struct State {
     var result = Result()
-    /// Index of the link whose element is open.
+    let wantsText: Bool
+    /// Index of the link whose element is open and whose text is gathered.
     var open: Int?
     var text: [UInt8] = []
 
@@ -23,16 +24,18 @@ enum HTMLLinkScanner {
     }
   }
 
-  /// `<a href>` and `<area href>` in document order.
+  /// `<a href>` and `<area href>` in document order. `wantsText`: with what they say.
   /// - Throws: `XMLFailure`, only for what is too large.
-  static func scan(_ bytes: UnsafeRawBufferPointer, encoding: String?) throws(XMLFailure) -> Result {
+  static func scan(
+    _ bytes: UnsafeRawBufferPointer, encoding: String?, wantsText: Bool
+  ) throws(XMLFailure) -> Result {
     XMLLibrary.prepare()
     guard bytes.count <= XMLLibrary.maximumSize else { throw .tooLarge }
     guard let context = htmlNewParserCtxt() else { throw .noMemory }
     defer { htmlFreeParserCtxt(context) }
     var (text, _) = HTMLDecoder.decode(bytes, label: encoding)
-    prepare(context)
-    var state = State()
+    prepare(context, wantsText: wantsText)
+    var state = State(wantsText: wantsText)
     withUnsafeMutablePointer(to: &state) { pointer in
       context.pointee._private = UnsafeMutableRawPointer(pointer)
       let tree = HTMLDecoder.withInput(&text) { HTMLParser.read(context, $0) }
@@ -42,7 +45,7 @@ enum HTMLLinkScanner {
     return state.result
   }
 
-  private static func prepare(_ context: htmlParserCtxtPtr) {
+  private static func prepare(_ context: htmlParserCtxtPtr, wantsText: Bool) {
     guard let handler = context.pointee.sax else { return }
     memset(handler, 0, MemoryLayout<xmlSAXHandler>.size)
     handler.pointee.startElement = { context, name, attributes in
@@ -51,6 +54,7 @@ enum HTMLLinkScanner {
       _ = HTMLParser.limitDepth(parser)
       HTMLLinkScanner.startElement(parser, name, attributes)
     }
+    guard wantsText else { return }
     handler.pointee.endElement = { context, name in
       guard let context, let name, name[0] == UInt8(ascii: "a"), name[1] == 0 else { return }
       HTMLLinkScanner.state(context.assumingMemoryBound(to: xmlParserCtxt.self))?.pointee.finishLink()
@@ -77,7 +81,7 @@ enum HTMLLinkScanner {
     if XMLTree.matches(name, "a") {
       state.pointee.finishLink()
       guard let attributes, let link = link("a", attributes) else { return }
-      state.pointee.open = state.pointee.result.links.count
+      if state.pointee.wantsText { state.pointee.open = state.pointee.result.links.count }
       state.pointee.result.links.append(link)
       state.pointee.text.removeAll(keepingCapacity: true)
     } else if XMLTree.matches(name, "area"), let attributes, let link = link("area", attributes) {

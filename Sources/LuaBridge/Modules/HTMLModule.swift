@@ -20,7 +20,8 @@ public struct HTMLModule {
       name,
       functions: [
         NativeModule.Function("parse_html", parseHTML), NativeModule.Function("parse_xml", parseXML),
-        NativeModule.Function("links", module.scanLinks), NativeModule.Function("document_links", module.documentLinks),
+        NativeModule.Function("links", module.scanLinks), NativeModule.Function("link_urls", module.scanURLs),
+        NativeModule.Function("document_links", module.documentLinks),
         NativeModule.Function("evaluate", module.evaluate),
       ],
       types: [
@@ -60,9 +61,24 @@ public struct HTMLModule {
   private func scanLinks(_ call: HostCall) -> Outcome {
     guard let text = call.bytes(1) else { return call.wrongType(1, "string") }
     do {
-      let found = try HTMLLinkScanner.scan(text, encoding: call.string(3))
+      let found = try HTMLLinkScanner.scan(text, encoding: call.string(3), wantsText: true)
       let resolver = HTMLLinkResolver(url: call.string(2), declared: found.base, resolve: resolve)
       call.append(found.links, of: nil, resolver, isWhole: false)
+    } catch {
+      call.fail(error)
+    }
+    return .returned
+  }
+
+  /// (text, base | nil, encoding | nil) -> list of URLs, without fragments, each once
+  private func scanURLs(_ call: HostCall) -> Outcome {
+    guard let text = call.bytes(1) else { return call.wrongType(1, "string") }
+    do {
+      let found = try HTMLLinkScanner.scan(text, encoding: call.string(3), wantsText: false)
+      var resolver = HTMLLinkResolver(url: call.string(2), declared: found.base, resolve: resolve)
+      let urls = found.links.compactMap { resolver.fresh($0.reference) }
+      call.results.beginList(urls.count)
+      for url in urls { call.results.append(url) }
     } catch {
       call.fail(error)
     }

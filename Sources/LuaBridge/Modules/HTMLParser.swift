@@ -37,11 +37,20 @@ enum HTMLParser {
     return XMLDocument(document, flavour: .html, url: url, encoding: found.name, weight: bytes.count * 6)
   }
 
-  /// Parses text that is UTF-8 and known to be.
+  /// Parses text that is known to be UTF-8. libxml2's own entry points would look for an encoding in it, or, told of
+  /// UTF-8, convert it to itself piece by piece.
   static func read(_ context: htmlParserCtxtPtr, _ text: UnsafeRawBufferPointer) -> htmlDocPtr? {
+    guard text.count > 0 else { return nil }
+    htmlCtxtUseOptions(context, Int32(bitPattern: options))
+    context.pointee.charset = Int32(XML_CHAR_ENCODING_UTF8.rawValue)
     let start = text.baseAddress?.assumingMemoryBound(to: CChar.self)
-    let count = Int32(clamping: text.count)
-    return htmlCtxtReadMemory(context, start, count, nil, "UTF-8", Int32(bitPattern: options))
+    guard let buffer = xmlParserInputBufferCreateMem(start, Int32(clamping: text.count), XML_CHAR_ENCODING_NONE),
+      let input = xmlNewIOInputStream(context, buffer, XML_CHAR_ENCODING_NONE)
+    else { return nil }
+    guard inputPush(context, input) >= 0 else { return nil }
+    htmlParseDocument(context)
+    defer { context.pointee.myDoc = nil }
+    return context.pointee.myDoc
   }
 
   private static func prepare(_ context: htmlParserCtxtPtr) {

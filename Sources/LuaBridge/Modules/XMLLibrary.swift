@@ -58,9 +58,10 @@ final class XMLErrorLog {
     Unmanaged<XMLErrorLog>.fromOpaque(context).takeUnretainedValue()
   }
 
-  func note(_ error: xmlError) {
+  /// - Parameter message: what to say where the error has no text of its own.
+  func note(_ error: xmlError, message other: String = "unknown error") {
     guard first == nil, error.level.rawValue >= XML_ERR_ERROR.rawValue else { return }
-    var message = error.message.map { String(cString: $0) } ?? "unknown error"
+    var message = error.message.map { String(cString: $0) } ?? other
     while message.last?.isWhitespace == true { message.removeLast() }
     first = XMLFailure(
       code: code, message: message, line: error.line > 0 ? Int(error.line) : nil,

@@ -22,7 +22,7 @@ final class XPathEvaluation {
     context.pointee.userData = log.context
     context.pointee.error = { context, error in
       guard let context, let error else { return }
-      XMLErrorLog.at(context).note(error.pointee)
+      XMLErrorLog.at(context).note(error.pointee, message: XPathEvaluation.message(error.pointee.code))
     }
     // Numbers the elements, without which putting results in document order walks sibling lists.
     xmlXPathOrderDocElems(document)
@@ -50,15 +50,32 @@ final class XPathEvaluation {
   private func failure(_ expression: String) -> XMLFailure {
     var failure = log.first ?? XMLFailure(code: log.code, message: "the expression cannot be evaluated")
     let shown = expression.utf8.count > 80 ? "\(expression.prefix(77))..." : expression
-    if context.pointee.opCount >= XPathEvaluation.stepLimit {
-      failure.code = "too_complex"
-      failure.message = "the evaluation takes too many steps"
-    }
+    if context.pointee.opCount >= XPathEvaluation.stepLimit { failure.code = "too_complex" }
     let place = failure.position.map { ", position \($0 + 1)" } ?? ""
     failure.message = "xpath '\(shown)'\(place): \(failure.message)"
     failure.line = nil
     failure.column = nil
     return failure
+  }
+
+  /// libxml2's own texts are not handed to handlers.
+  private static func message(_ code: Int32) -> String {
+    switch xmlXPathError(rawValue: UInt32(clamping: code - Int32(XML_XPATH_EXPRESSION_OK.rawValue))) {
+    case XPATH_UNFINISHED_LITERAL_ERROR, XPATH_START_LITERAL_ERROR: "a text without its end"
+    case XPATH_NUMBER_ERROR: "a number is not one"
+    case XPATH_VARIABLE_REF_ERROR, XPATH_UNDEF_VARIABLE_ERROR, XPATH_FORBID_VARIABLE_ERROR: "there are no variables"
+    case XPATH_INVALID_PREDICATE_ERROR: "a predicate is wrong"
+    case XPATH_UNCLOSED_ERROR: "a bracket is not closed"
+    case XPATH_UNKNOWN_FUNC_ERROR: "unknown function"
+    case XPATH_INVALID_OPERAND, XPATH_INVALID_TYPE: "a value of the wrong type"
+    case XPATH_INVALID_ARITY: "a function with the wrong number of arguments"
+    case XPATH_MEMORY_ERROR: "not enough memory"
+    case XPATH_UNDEF_PREFIX_ERROR: "a namespace prefix is not declared"
+    case XPATH_ENCODING_ERROR, XPATH_INVALID_CHAR_ERROR: "a character that cannot be there"
+    case XPATH_OP_LIMIT_EXCEEDED: "the evaluation takes too many steps"
+    case XPATH_RECURSION_LIMIT_EXCEEDED: "nested too deeply"
+    default: "no expression"
+    }
   }
 
   private static func value(_ result: xmlXPathObjectPtr) -> XPathValue {
