@@ -24,8 +24,10 @@ local PAGE = [[
 <!DOCTYPE html>
 <html><head><title> A
   page </title><style>b > i { }</style></head>
-<body><div id=main class="x y"><p id=p1>one <b>two</b><!-- not --> three</p><p id=p2 title='a &amp; "b"'>four<br>&lt;five&gt;</p>
-<script>if (a < b && c) d()</script><INPUT disabled VALUE=""></div><div id=other><p id=p3>&eacute;&nbsp;</p></div></body></html>]]
+<body><div id=main class="x y"><p id=p1>one <b>two</b><!-- not --> three</p
+><p id=p2 title='a &amp; "b"'>four<br>&lt;five&gt;</p>
+<script>if (a < b && c) d()</script><INPUT disabled VALUE=""></div><div id=other
+><p id=p3>&eacute;&nbsp;</p></div></body></html>]]
 
 local doc = assert(html.parse(PAGE, { base = "http://h.test/dir/page" }))
 
@@ -216,7 +218,9 @@ do -- links
   equal(html.parse('<base href="data:,x"><a href=x>', { base = "http://h/" }):links()[1].url, "http://h/x")
 
   local all = html.parse([[<link rel=stylesheet href=s.css><script src=a.js></script><img src=i.png srcset="j.png 1x,
-    k.png 2x"><iframe src=f.html></iframe><a href=x>y</a><form action=/post></form>]], { base = "http://h/" }):links{ all = true }
+    k.png 2x"><iframe src=f.html></iframe><a href=x>y</a><form action=/post></form>]], { base = "http://h/" }):links {
+    all = true,
+  }
   local shown = {}
   for _, link in ipairs(all) do
     shown[#shown + 1] = link.tag .. " " .. link.attribute .. " " .. link.url:match("[^/]*$")

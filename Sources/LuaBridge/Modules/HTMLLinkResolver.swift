@@ -89,11 +89,14 @@ struct HTMLLinkResolver {
 
   /// Without the white space and control characters around it and the tabs and line ends in it (URL standard).
   static func cleaned(_ reference: String) -> String {
-    let bytes = reference.utf8
-    guard let first = bytes.first, let last = bytes.last else { return reference }
-    let isClean = first > 0x20 && last > 0x20 && !bytes.contains { $0 == 9 || $0 == 10 || $0 == 13 }
+    var reference = reference
+    let isClean = reference.withUTF8 { bytes in
+      guard let first = bytes.first, let last = bytes.last, first > 0x20, last > 0x20 else { return bytes.isEmpty }
+      for byte in bytes where byte <= 13 && (byte == 9 || byte == 10 || byte == 13) { return false }
+      return true
+    }
     if isClean { return reference }
-    var kept = Array(bytes.drop { $0 <= 0x20 })
+    var kept = Array(reference.utf8.drop { $0 <= 0x20 })
     while let byte = kept.last, byte <= 0x20 { kept.removeLast() }
     kept.removeAll { $0 == 9 || $0 == 10 || $0 == 13 }
     return String(decoding: kept, as: UTF8.self)

@@ -16,6 +16,7 @@ enum HTMLLinkScanner {
     /// Index of the link whose element is open and whose text is gathered.
     var open: Int?
     var text: [UInt8] = []
+    var met = HTMLReferenceSet()
 
     mutating func finishLink() {
       guard let index = open else { return }
@@ -24,7 +25,8 @@ enum HTMLLinkScanner {
     }
   }
 
-  /// `<a href>` and `<area href>` in document order. `wantsText`: with what they say.
+  /// `<a href>` and `<area href>` in document order, with what they say. Without text, of those that differ only in the
+  /// fragment the first.
   /// - Throws: `XMLFailure`, only for what is too large.
   static func scan(
     _ bytes: UnsafeRawBufferPointer, encoding: String?, wantsText: Bool
@@ -75,25 +77,41 @@ enum HTMLLinkScanner {
   }
 
   private static func startElement(
-    _ parser: xmlParserCtxtPtr, _ name: UnsafePointer<xmlChar>, _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>?
+    _ parser: xmlParserCtxtPtr, _ name: UnsafePointer<xmlChar>, _ attributes: HTMLParser.Attributes?
   ) {
     guard name[0] == UInt8(ascii: "a") || name[0] == UInt8(ascii: "b"), let state = state(parser) else { return }
     if XMLTree.matches(name, "a") {
       state.pointee.finishLink()
-      guard let attributes, let link = link("a", attributes) else { return }
+      guard let attributes, isWanted(attributes, state), let link = link("a", attributes) else { return }
       if state.pointee.wantsText { state.pointee.open = state.pointee.result.links.count }
       state.pointee.result.links.append(link)
       state.pointee.text.removeAll(keepingCapacity: true)
-    } else if XMLTree.matches(name, "area"), let attributes, let link = link("area", attributes) {
+    } else if XMLTree.matches(name, "area"), let attributes, isWanted(attributes, state),
+      let link = link("area", attributes)
+    {
       state.pointee.result.links.append(link)
     } else if XMLTree.matches(name, "base"), state.pointee.result.base == nil, let attributes {
       state.pointee.result.base = link("base", attributes)?.reference
     }
   }
 
-  private static func link(
-    _ tag: StaticString, _ attributes: UnsafeMutablePointer<UnsafePointer<xmlChar>?>
-  ) -> HTMLLink? {
+  private static func isWanted(
+    _ attributes: HTMLParser.Attributes, _ state: UnsafeMutablePointer<State>
+  ) -> Bool {
+    if state.pointee.wantsText { return true }
+    var index = 0
+    while let name = attributes[index] {
+      if XMLTree.matches(name, "href") {
+        guard let value = attributes[index + 1] else { return true }
+        let start = UnsafeRawPointer(value).assumingMemoryBound(to: CChar.self)
+        return state.pointee.met.insert(UnsafeRawBufferPointer(start: value, count: strcspn(start, "#")))
+      }
+      index += 2
+    }
+    return false
+  }
+
+  private static func link(_ tag: StaticString, _ attributes: HTMLParser.Attributes) -> HTMLLink? {
     var link = HTMLLink(tag: tag, attribute: "href", reference: "")
     var found = false
     var index = 0

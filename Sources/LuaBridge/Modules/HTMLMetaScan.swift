@@ -10,7 +10,8 @@ struct HTMLMetaScan {
     while index < bytes.count {
       if hasPrefix("<!--") {
         skipComment()
-      } else if hasPrefix("<meta"), index + 5 < bytes.count, Self.isSpace(bytes[index + 5]) || bytes[index + 5] == 0x2F {
+      } else if hasPrefix("<meta"), index + 5 < bytes.count, Self.isSpace(bytes[index + 5]) || bytes[index + 5] == 0x2F
+      {
         index += 6
         if let label = metaLabel() { return label }
       } else if isTagStart {

@@ -17,7 +17,8 @@ enum HTMLParser {
     | HTML_PARSE_NODEFDTD.rawValue
 
   /// - Throws: `XMLFailure`, only for what is too large.
-  static func parse(_ bytes: UnsafeRawBufferPointer, url: String?, encoding: String?) throws(XMLFailure) -> XMLDocument {
+  static func parse(_ bytes: UnsafeRawBufferPointer, url: String?, encoding: String?) throws(XMLFailure) -> XMLDocument
+  {
     XMLLibrary.prepare()
     guard bytes.count <= XMLLibrary.maximumSize else { throw .tooLarge }
     guard let context = htmlNewParserCtxt() else { throw .noMemory }
@@ -86,7 +87,8 @@ enum HTMLParser {
     return true
   }
 
-  private typealias Attributes = UnsafeMutablePointer<UnsafePointer<xmlChar>?>
+  /// Names and values in turn, then a null.
+  typealias Attributes = UnsafeMutablePointer<UnsafePointer<xmlChar>?>
 
   private static func startElement(
     _ context: xmlParserCtxtPtr, _ name: UnsafePointer<xmlChar>, _ attributes: Attributes?

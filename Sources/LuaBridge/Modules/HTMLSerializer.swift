@@ -6,8 +6,8 @@ struct HTMLSerializer {
   private(set) var bytes: [UInt8] = []
 
   static let voidElements: Set<String> = [
-    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link", "meta",
-    "param", "source", "track", "wbr",
+    "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link",
+    "meta", "param", "source", "track", "wbr",
   ]
   /// Their text is not escaped.
   private static let rawElements: Set<String> = [

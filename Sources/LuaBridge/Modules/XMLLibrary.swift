@@ -20,7 +20,8 @@ enum XMLLibrary {
   @inline(__always)
   static func bytes(_ text: UnsafePointer<xmlChar>?) -> UnsafeRawBufferPointer {
     guard let text else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    return UnsafeRawBufferPointer(start: text, count: strlen(UnsafeRawPointer(text).assumingMemoryBound(to: CChar.self)))
+    let count = strlen(UnsafeRawPointer(text).assumingMemoryBound(to: CChar.self))
+    return UnsafeRawBufferPointer(start: text, count: count)
   }
 
   static func string(_ text: UnsafePointer<xmlChar>?) -> String? {

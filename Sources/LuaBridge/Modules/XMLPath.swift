@@ -33,9 +33,9 @@ final class XPathEvaluation {
 
   /// Evaluates with `node` as the context node.
   /// - Throws: `XMLFailure` with code `bad_xpath`, or `too_complex` beyond the limit of steps.
-  func evaluate(_ expression: String, at node: xmlNodePtr, namespaces: [(prefix: String, uri: String)], cache: XPathCache)
-    throws(XMLFailure) -> XPathValue
-  {
+  func evaluate(
+    _ expression: String, at node: xmlNodePtr, namespaces: [(prefix: String, uri: String)], cache: XPathCache
+  ) throws(XMLFailure) -> XPathValue {
     log.clear()
     guard let compiled = cache.compiled(expression, context) else { throw failure(expression) }
     for (prefix, uri) in namespaces { xmlXPathRegisterNs(context, prefix, uri) }

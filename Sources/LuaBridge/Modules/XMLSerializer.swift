@@ -35,6 +35,7 @@ enum XMLSerializer {
     guard let output = xmlAllocOutputBuffer(nil) else { return [] }
     defer { xmlOutputBufferClose(output) }
     write(output)
-    return Array(UnsafeRawBufferPointer(start: xmlOutputBufferGetContent(output), count: xmlOutputBufferGetSize(output)))
+    let count = xmlOutputBufferGetSize(output)
+    return Array(UnsafeRawBufferPointer(start: xmlOutputBufferGetContent(output), count: count))
   }
 }
