@@ -160,6 +160,9 @@ void clua_add_type(clua_module *module, const char *name, int32_t type);
 /// `name` may be a metamethod such as `__tostring`.
 void clua_add_method(
     clua_module *module, int32_t type, const char *name, clua_function function, void *context);
+/// A field that is computed when it is read: the function is called with the object. Methods of the same name win.
+void clua_add_property(
+    clua_module *module, int32_t type, const char *name, clua_function function, void *context);
 
 // MARK: Running Lua (protected)
 
