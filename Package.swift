@@ -48,6 +48,12 @@ let package = Package(
       swiftSettings: strictSwift),
     .executableTarget(
       name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
+
+    // Servers, launchers and data for the tests; the only place besides them that uses Foundation.
+    .target(name: "CTestShim", path: "Tests/CTestShim", cSettings: strictC),
+    .target(
+      name: "TestSupport", dependencies: ["CTestShim"], path: "Tests/TestSupport", swiftSettings: strictSwift),
+    .testTarget(name: "CLITests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6]
 )
