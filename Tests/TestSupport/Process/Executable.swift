@@ -61,7 +61,8 @@ public struct Executable: Sendable {
   public func run() async throws -> RunResult {
     await ProcessSlots.shared.take(weight)
     do {
-      let result = await try start().finish()
+      let running = try start()
+      let result = await running.finish()
       await ProcessSlots.shared.give(weight)
       return result
     } catch {

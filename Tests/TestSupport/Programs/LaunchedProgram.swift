@@ -1,4 +1,3 @@
-import CTestShim
 import Foundation
 import Glibc
 
@@ -32,26 +31,15 @@ public final class LaunchedProgram: Sendable {
       read -r _
       kill -TERM "$child"
       wait "$child"
+      rm -rf "$0"
       """
-    var pair: [Int32] = [-1, -1]
-    guard ctest_pipe(&pair) == 0 else { throw SystemError("pipe") }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_adddup2(&actions, pair[0], 0)
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    leash = pair[1]
-    let words = ["/bin/sh", "-c", script, directory.path] + command
     let path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     let variables = ["PATH": path, "HOME": directory.path, "LANG": "C.UTF-8"].merging(environment) { $1 }
-    let arguments = words.map { strdup($0) } + [nil]
-    let surroundings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-    var process: pid_t = 0
-    let result = posix_spawn(&process, "/bin/sh", &actions, nil, arguments, surroundings)
-    (arguments + surroundings).forEach { free($0) }
-    posix_spawn_file_actions_destroy(&actions)
-    close(pair[0])
-    guard result == 0 else { throw SystemError("posix_spawn") }
+    var launch = Launch(
+      program: "/bin/sh", arguments: ["-c", script, directory.path] + command, environment: variables,
+      directory: directory.path)
+    launch.streams = [.pipe, .null, .null]
+    leash = try SpawnedChild(launch).ends[0]
     try ports.forEach { try waitFor(port: $0, of: command) }
   }
 
