@@ -22,12 +22,13 @@ public enum Fixture {
 
 /// A Lua string literal for any bytes.
 public func luaLiteral(_ bytes: some Sequence<UInt8>) -> String {
-  "\"" + bytes.map { byte in
-    switch byte {
-    case 0x20...0x7e where byte != 0x22 && byte != 0x5c: String(Unicode.Scalar(byte))
-    default: "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
-  }.joined() + "\""
+  "\""
+    + bytes.map { byte in
+      switch byte {
+      case 0x20...0x7e where byte != 0x22 && byte != 0x5c: String(Unicode.Scalar(byte))
+      default: "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }.joined() + "\""
 }
 
 /// A Lua string literal for text, as UTF-8.

@@ -8,20 +8,20 @@ public struct Reply: Sendable {
   public var body: [UInt8]
 
   /// A reply with bytes for its body.
-  public init(_ status: String = "200 OK", fields: [(String, String)] = [], body: [UInt8]) {
+  public init(status: String = "200 OK", fields: [(String, String)] = [], body: [UInt8]) {
     self.status = status
     self.fields = fields
     self.body = body
   }
 
   /// A reply with text for its body.
-  public init(_ status: String = "200 OK", fields: [(String, String)] = [], _ text: String = "") {
-    self.init(status, fields: fields, body: Array(text.utf8))
+  public init(status: String = "200 OK", fields: [(String, String)] = [], _ text: String = "") {
+    self.init(status: status, fields: fields, body: Array(text.utf8))
   }
 
   /// A redirect with an empty body.
   public static func redirect(_ status: String = "302 Found", to location: String) -> Reply {
-    Reply(status, fields: [("Location", location)])
+    Reply(status: status, fields: [("Location", location)])
   }
 
   /// The reply as sent; a HEAD request gets the same fields without the body.
