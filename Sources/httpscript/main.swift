@@ -1,1 +1,6 @@
+import Glibc
 import LuaBridge
+import SessionCore
+
+let status = Program.run(Array(CommandLine.arguments))
+exit(status)

@@ -1,0 +1,238 @@
+// Fibers: the coroutines that the scheduler itself resumes.
+#include "internal.h"
+#include <stdlib.h>
+
+// fiber(fn, ...) -> number. The coroutine starts at the next turn of the loop.
+static int fiber_new(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    clua_runtime *runtime = clua_runtime_of(L);
+    int count = lua_gettop(L);
+    lua_State *co = lua_newthread(L);
+    *clua_extra(co) &= ~(uintptr_t)1;
+    lua_insert(L, 1);
+    luaL_checkstack(co, count, "too many arguments");
+    lua_xmove(L, co, count);
+    int reference = luaL_ref(L, LUA_REGISTRYINDEX);
+    runtime->references++;
+    lua_pushinteger(L, runtime->callbacks.fiber_created(runtime->callbacks.context, reference));
+    return 1;
+}
+
+// park(): waits until the scheduler resumes this fiber.
+static int fiber_park(lua_State *L) {
+    clua_require_yieldable(L);
+    return clua_park(L);
+}
+
+// require_yieldable(): raises where park would.
+static int fiber_require(lua_State *L) {
+    clua_require_yieldable(L);
+    return 0;
+}
+
+// dispatcher(fn): who gets the events.
+static int fiber_dispatcher(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    clua_runtime *runtime = clua_runtime_of(L);
+    lua_settop(L, 1);
+    if (runtime->dispatcher != LUA_NOREF) luaL_unref(L, LUA_REGISTRYINDEX, runtime->dispatcher);
+    runtime->dispatcher = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 0;
+}
+
+int clua_open_fiber(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"fiber", fiber_new},
+        {"park", fiber_park},
+        {"require_yieldable", fiber_require},
+        {"dispatcher", fiber_dispatcher},
+        {NULL, NULL},
+    };
+    luaL_newlib(L, functions);
+    return 1;
+}
+
+void clua_keep_error(clua_runtime *runtime, lua_State *L, int index) {
+    size_t length = 0;
+    const char *text = lua_type(L, index) == LUA_TSTRING ? lua_tolstring(L, index, &length) : NULL;
+    if (text == NULL) {
+        text = "(error object is not a string)";
+        length = strlen(text);
+    }
+    free(runtime->error);
+    runtime->error = malloc(length + 1);
+    runtime->error_length = 0;
+    if (runtime->error == NULL) return;
+    memcpy(runtime->error, text, length);
+    runtime->error[length] = 0;
+    runtime->error_length = length;
+}
+
+const char *clua_error_text(clua_runtime *runtime, size_t *length) {
+    *length = runtime->error_length;
+    return runtime->error ? runtime->error : "";
+}
+
+static void release_fiber(clua_runtime *runtime, int reference) {
+    luaL_unref(runtime->L, LUA_REGISTRYINDEX, reference);
+    runtime->references--;
+}
+
+static lua_State *fiber_at(clua_runtime *runtime, int reference) {
+    lua_rawgeti(runtime->L, LUA_REGISTRYINDEX, reference);
+    lua_State *co = lua_tothread(runtime->L, -1);
+    return co;
+}
+
+// As lua.c shows an error: a text as it is, an object by its __tostring, anything else by its type.
+static const char *error_message(lua_State *L, int index) {
+    if (lua_type(L, index) == LUA_TSTRING || luaL_getmetafield(L, index, "__tostring") != LUA_TNIL)
+        return luaL_tolstring(L, index, NULL);
+    return lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, index));
+}
+
+// Text with traceback of an error that reached the scheduler. Runs protected.
+static int describe_error(lua_State *L) {
+    lua_State *co = lua_touserdata(L, 1);
+    lua_xmove(co, L, 1);
+    luaL_traceback(L, co, error_message(L, 2), 0);
+    return 1;
+}
+
+static int fail(clua_runtime *runtime, lua_State *co) {
+    lua_State *L = runtime->L;
+    lua_pushcfunction(L, describe_error);
+    lua_pushlightuserdata(L, co);
+    lua_pcall(L, 1, 1, 0);
+    clua_keep_error(runtime, L, -1);
+    lua_pop(L, 1);
+    return CLUA_FAILED;
+}
+
+int clua_resume(clua_runtime *runtime, int reference) {
+    lua_State *L = runtime->L;
+    lua_State *co = fiber_at(runtime, reference);
+    if (co == NULL) {
+        lua_pop(L, 1);
+        return CLUA_FINISHED;
+    }
+    size_t base = runtime->out.count;
+    int results = 0;
+    int arguments = lua_status(co) == LUA_OK && lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
+    int status = clua_run(runtime, co, NULL, arguments, &results);
+    runtime->out.count = base;
+    int outcome = CLUA_FINISHED;
+    if (status == LUA_YIELD) {
+        bool wait = results > 0 && lua_touserdata(co, -results) == (void *)&clua_token;
+        lua_pop(co, results);
+        outcome = wait ? CLUA_PARKED : CLUA_YIELDED;
+    } else {
+        if (status != LUA_OK) outcome = fail(runtime, co);
+        lua_resetthread(co);
+        release_fiber(runtime, reference);
+    }
+    lua_pop(L, 1);
+    return outcome;
+}
+
+void clua_discard(clua_runtime *runtime, int reference) {
+    lua_State *co = fiber_at(runtime, reference);
+    if (co != NULL) lua_resetthread(co);
+    lua_pop(runtime->L, 1);
+    release_fiber(runtime, reference);
+}
+
+static int dispatch_body(lua_State *L) {
+    size_t base = (size_t)lua_tointeger(L, 1);
+    clua_runtime *runtime = clua_runtime_of(L);
+    lua_settop(L, 0);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, runtime->dispatcher);
+    int count = clua_push_outbox(L, base);
+    lua_call(L, count, 0);
+    return 0;
+}
+
+static int add_traceback(lua_State *L) {
+    luaL_traceback(L, L, error_message(L, 1), 1);
+    return 1;
+}
+
+int clua_dispatch(clua_runtime *runtime, size_t base) {
+    lua_State *L = runtime->L;
+    if (runtime->dispatcher == LUA_NOREF) {
+        runtime->out.count = base;
+        return CLUA_FINISHED;
+    }
+    lua_pushcfunction(L, add_traceback);
+    lua_pushcfunction(L, dispatch_body);
+    lua_pushinteger(L, (lua_Integer)base);
+    runtime->running = L;
+    int status = lua_pcall(L, 1, 0, -3);
+    runtime->running = NULL;
+    if (status != LUA_OK) {
+        clua_keep_error(runtime, L, -1);
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    runtime->out.count = base;
+    return status == LUA_OK ? CLUA_FINISHED : CLUA_FAILED;
+}
+
+typedef struct load_request {
+    const char *text;
+    size_t length;
+    const char *name;
+    int reference;
+} load_request;
+
+static int load_body(lua_State *L) {
+    load_request *request = lua_touserdata(L, 1);
+    clua_runtime *runtime = clua_runtime_of(L);
+    lua_settop(L, 0);
+    if (luaL_loadbuffer(L, request->text, request->length, request->name) != LUA_OK) return lua_error(L);
+    lua_State *co = lua_newthread(L);
+    lua_insert(L, 1);
+    int first = runtime->script_index + 1;
+    int count = runtime->argument_count > first ? runtime->argument_count - first : 0;
+    luaL_checkstack(L, count + 1, "too many arguments to the script");
+    luaL_checkstack(co, count + 1, "too many arguments to the script");
+    for (int i = 0; i < count; i++) lua_pushstring(L, runtime->arguments[first + i]);
+    lua_xmove(L, co, count + 1);
+    request->reference = luaL_ref(L, LUA_REGISTRYINDEX);
+    runtime->references++;
+    return 0;
+}
+
+int clua_load_main(clua_runtime *runtime, const char *text, size_t length, const char *name) {
+    lua_State *L = runtime->L;
+    load_request request = {text, length, name, -1};
+    lua_pushcfunction(L, load_body);
+    lua_pushlightuserdata(L, &request);
+    if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
+        clua_keep_error(runtime, L, -1);
+        lua_pop(L, 1);
+        return -1;
+    }
+    return request.reference;
+}
+
+static int check_body(lua_State *L) {
+    load_request *request = lua_touserdata(L, 1);
+    if (luaL_loadbufferx(L, request->text, request->length, request->name, "t") != LUA_OK) return lua_error(L);
+    return 0;
+}
+
+int clua_check_syntax(clua_runtime *runtime, const char *text, size_t length) {
+    lua_State *L = runtime->L;
+    load_request request = {text, length, "=stdin", -1};
+    lua_pushcfunction(L, check_body);
+    lua_pushlightuserdata(L, &request);
+    if (lua_pcall(L, 1, 0, 0) == LUA_OK) return CLUA_FINISHED;
+    size_t size = 0;
+    const char *message = lua_tolstring(L, -1, &size);
+    static const char mark[] = "<eof>";
+    bool incomplete = size >= sizeof mark - 1 && strcmp(message + size - (sizeof mark - 1), mark) == 0;
+    clua_keep_error(runtime, L, -1);
+    lua_pop(L, 1);
+    return incomplete ? CLUA_PARKED : CLUA_SYNTAX;
+}

@@ -1,0 +1,67 @@
+#ifndef CLUASHIM_INTERNAL_H
+#define CLUASHIM_INTERNAL_H
+
+#include "CLuaShim.h"
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+/// What a userdata that stands for a Swift object holds.
+typedef struct clua_handle {
+    uint32_t magic;
+    int32_t type;
+    void *object;
+} clua_handle;
+
+#define CLUA_MAGIC 0x48545053u
+
+struct clua_runtime {
+    lua_State *L;
+    clua_callbacks callbacks;
+    clua_outbox out;
+    /// The coroutine whose code runs now; the signal handler hooks it.
+    lua_State *volatile running;
+    /// How many resumes are nested whose resumer could not yield: then nothing inside can wait.
+    int unyieldable;
+    int dispatcher;
+    int64_t references;
+    char *error;
+    size_t error_length;
+    const char *const *arguments;
+    int argument_count;
+    int script_index;
+};
+
+/// First value of every yield that is meant for the scheduler.
+extern char clua_token;
+/// Registry key of the list of metatables, by type number.
+extern char clua_types_key;
+
+/// A thread's extra space holds the runtime; the lowest bit says that the thread waits for the scheduler.
+static inline uintptr_t *clua_extra(lua_State *L) { return (uintptr_t *)lua_getextraspace(L); }
+static inline clua_runtime *clua_runtime_of(lua_State *L) {
+    return (clua_runtime *)(*clua_extra(L) & ~(uintptr_t)1);
+}
+
+/// Pushes the outbox values from `base` on and truncates it to `base`; returns how many. May raise.
+int clua_push_outbox(lua_State *L, size_t base);
+/// Pushes one record at `*offset`, and moves it on. May raise.
+void clua_push_value(lua_State *L, clua_outbox *out, size_t *offset);
+/// Pushes a JSON document as Lua values. May raise. (json.c)
+void clua_push_json(lua_State *L, struct json_t *document);
+/// Frees what an undelivered JSON record holds. (json.c)
+void clua_release_json(struct json_t *document);
+
+/// A fiber's lua_resume, with the bookkeeping the signal handler and the wait check need.
+int clua_run(clua_runtime *runtime, lua_State *co, lua_State *from, int arguments, int *results);
+/// Suspends the calling fiber; for `return clua_park(L)`.
+int clua_park(lua_State *L);
+/// Raises unless every coroutine from here to the scheduler can yield.
+void clua_require_yieldable(lua_State *L);
+/// Replaces coroutine.resume, wrap, status and close.
+void clua_open_coroutine(lua_State *L);
+/// Functions for the module `httpscript.fiber`: fiber, park, can_park, dispatcher.
+int clua_open_fiber(lua_State *L);
+void clua_keep_error(clua_runtime *runtime, lua_State *L, int index);
+
+#endif

@@ -1,0 +1,58 @@
+// SIGINT and SIGTERM. Only async-signal-safe calls in the handler; lua_sethook is, as lua.c itself relies on.
+#include "internal.h"
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+static clua_runtime *volatile target;
+static volatile sig_atomic_t pending;
+/// The loop has seen the signal: Lua code is not interrupted any more.
+static volatile sig_atomic_t taken;
+static volatile int wake = -1;
+static struct timespec arrived;
+
+static double seconds_since_arrival(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - arrived.tv_sec) + (double)(now.tv_nsec - arrived.tv_nsec) * 1e-9;
+}
+
+// Code that returns to the loop in time is not disturbed: the loop then cancels its tasks in an orderly way.
+static void interrupt(lua_State *L, lua_Debug *record) {
+    (void)record;
+    if (pending == 0 || taken) {
+        lua_sethook(L, NULL, 0, 0);
+        return;
+    }
+    if (seconds_since_arrival() < 0.25) return;
+    lua_sethook(L, NULL, 0, 0);
+    luaL_error(L, "interrupted");
+}
+
+static void handle(int number) {
+    if (pending != 0) _exit(128 + number);
+    pending = number;
+    clock_gettime(CLOCK_MONOTONIC, &arrived);
+    uint64_t one = 1;
+    if (wake >= 0 && write(wake, &one, sizeof one) < 0) wake = -1;
+    lua_State *running = target != NULL ? target->running : NULL;
+    if (running != NULL) lua_sethook(running, interrupt, LUA_MASKCOUNT, 1000);
+}
+
+void clua_install_signals(clua_runtime *runtime, int wake_descriptor) {
+    target = runtime;
+    wake = wake_descriptor;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handle;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+int clua_pending_signal(clua_runtime *runtime) {
+    (void)runtime;
+    taken = pending != 0;
+    return pending;
+}

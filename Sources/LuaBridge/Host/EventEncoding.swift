@@ -1,0 +1,112 @@
+import SessionCore
+
+/// Events as flat values for the dispatcher: kind, id, then the event's own.
+extension Outbox {
+  func append(_ kind: EventKind, _ id: Int) {
+    append(kind.rawValue)
+    append(id)
+  }
+
+  func append(_ event: Event) {
+    switch event {
+    case .completed(let task, let completion):
+      append(.completed, task.rawValue)
+      append(completion)
+    case .willRedirect(let task, let head, let proposed):
+      append(.redirect, task.rawValue)
+      append(head)
+      append(proposed)
+    case .informational(let task, let head):
+      append(.informational, task.rawValue)
+      append(head)
+    case .response(let task, let head):
+      append(.response, task.rawValue)
+      append(head)
+    case .data(let task, let bytes):
+      append(.data, task.rawValue)
+      append(borrowing: bytes)
+    case .sentBodyData(let task, let sent, let total, let expected):
+      append(.sent, task.rawValue)
+      append(sent)
+      append(total)
+      append(expected)
+    case .progress(let task, let received, let expected):
+      append(.progress, task.rawValue)
+      append(received)
+      append(expected)
+    case .needsBodyChunk(let task, let size):
+      append(.bodyChunk, task.rawValue)
+      append(size)
+    case .needsBodyStream(let task):
+      append(.bodyStream, task.rawValue)
+    case .sessionInvalidated(let session):
+      append(.sessionInvalidated, session.rawValue)
+    }
+  }
+
+  /// Six values: status, reason, version, url, header block, expected length.
+  private func append(_ head: ResponseHead) {
+    append(head.status)
+    append(head.reason)
+    append(head.httpVersion)
+    append(head.url)
+    append(borrowing: head.headerBlock)
+    append(head.expectedContentLength)
+  }
+
+  /// Four values: method, url, fields (name and value, each ended by NUL), whether there is a body.
+  private func append(_ request: Request) {
+    append(request.method)
+    append(request.url)
+    var block = ""
+    for field in request.headers { block += "\(field.name)\0\(field.value)\0" }
+    append(block)
+    if case .none = request.body { append(false) } else { append(true) }
+  }
+
+  /// Status first (nil without a response), so that the common case is read with few locals.
+  private func append(_ completion: Completion) {
+    if let error = completion.error { append(error) } else { appendNil() }
+    if let body = completion.body { append(borrowing: body) } else { appendNil() }
+    append(completion.bytesSent)
+    append(completion.bytesReceived)
+    append(completion.bytesExpectedToSend)
+    append(completion.bytesExpectedToReceive)
+    append(MetricsRecord.packed(completion.metrics))
+    if completion.redirects.isEmpty { appendNil() } else { append(completion.redirects) }
+    if let head = completion.response { append(head) }
+  }
+
+  private func append(_ redirects: [RedirectHop]) {
+    beginList(redirects.count * 3)
+    for hop in redirects {
+      append(hop.status)
+      append(hop.from)
+      append(hop.to)
+    }
+  }
+
+  /// A table of the error's fields, as `http.errors` takes them.
+  private func append(_ error: TaskError) {
+    beginRecord(3 + (error.url == nil ? 0 : 1) + (error.underlying == nil ? 0 : 1))
+    append("domain")
+    append(error.domain.rawValue)
+    append("code")
+    append(error.code.name)
+    append("message")
+    append(error.message)
+    if let url = error.url {
+      append("url")
+      append(url)
+    }
+    guard let underlying = error.underlying else { return }
+    append("underlying")
+    beginRecord(3)
+    append("source")
+    append(underlying.source.rawValue)
+    append("code")
+    append(underlying.code)
+    append("message")
+    append(underlying.message)
+  }
+}

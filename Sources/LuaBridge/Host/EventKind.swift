@@ -1,0 +1,19 @@
+/// What the dispatcher of the standard library (`http.dispatch`) gets as its first argument. The same numbers stand
+/// in stdlib/http/events.lua.
+enum EventKind: Int {
+  case completed = 1
+  case timer = 2
+  case redirect = 3
+  case informational = 4
+  case response = 5
+  case data = 6
+  case sent = 7
+  case progress = 8
+  case bodyChunk = 9
+  case bodyStream = 10
+  case sessionInvalidated = 11
+  /// The script is to end: cancel everything.
+  case stop = 12
+  /// Nothing is left to do.
+  case finish = 13
+}

@@ -1,0 +1,17 @@
+import CJansson
+import CLuaShim
+import CXML
+import SessionCore
+
+/// The libraries in use, for `--version`.
+public enum Libraries {
+  public static var versions: [(String, String)] {
+    [
+      ("Lua", String(cString: clua_lua_version())),
+      ("libcurl", Version.libcurl),
+      ("TLS", Version.tls),
+      ("jansson", String(cString: jansson_version_str())),
+      ("libxml2", LIBXML_DOTTED_VERSION),
+    ]
+  }
+}

@@ -1,0 +1,40 @@
+import CLuaShim
+import SessionCore
+
+/// Interpreter, scheduler and the native modules, put together.
+public final class Runtime {
+  public let interpreter: Interpreter
+  public let scheduler: Scheduler
+
+  /// - Parameter port: the core, or a fake in tests.
+  public init(port: Port) throws {
+    let owner = SchedulerReference()
+    interpreter = try Interpreter(modules: NativeModules.all(owner))
+    scheduler = Scheduler(interpreter: interpreter, port: port)
+    owner.scheduler = scheduler
+    interpreter.installSignals(wake: port.wakeDescriptor)
+  }
+
+  /// Runs a chunk to the end of everything it began.
+  /// - Throws: `ScriptError` when it does not compile.
+  public func run(_ text: UnsafeRawBufferPointer, name: String) throws -> Scheduler.Ending {
+    try scheduler.run(text, name: name)
+  }
+}
+
+/// Lets modules be listed before the scheduler, which needs the interpreter, exists.
+final class SchedulerReference {
+  weak var scheduler: Scheduler?
+}
+
+/// Every module of the standard library that is written in Swift, by its name for `require`.
+enum NativeModules {
+  static func all(_ owner: SchedulerReference) -> [String: () -> NativeModule] {
+    [
+      CoreModule.name: {
+        guard let scheduler = owner.scheduler else { return NativeModule(CoreModule.name, functions: []) }
+        return CoreModule.make(scheduler)
+      }
+    ]
+  }
+}

@@ -1,0 +1,140 @@
+import CLuaShim
+import SessionCore
+import Stdlib
+
+/// One Lua state and what Swift may do with it: run fibers, dispatch events, open modules.
+public final class Interpreter {
+  /// How a fiber's turn ended.
+  public enum Turn: Equatable {
+    case finished
+    /// Waits for something the scheduler will be told of.
+    case parked
+    /// The script's own `coroutine.yield`: resumed at the next turn of the loop.
+    case yielded
+    case failed(String)
+  }
+
+  /// There was no memory for a Lua state.
+  public struct CreationError: Error {}
+
+  private var runtime: OpaquePointer
+  private var boxes: [HostFunctionBox] = []
+  private let modules: [String: () -> NativeModule]
+  /// Called when Lua code made a fiber, with its registry reference; answers the number Lua knows it by.
+  var onFiber: (Int32) -> Int = { _ in 0 }
+
+  /// - Parameter modules: native modules by the name `require` takes; made when first required.
+  public init(modules: [String: () -> NativeModule]) throws {
+    self.modules = modules
+    // The shim keeps the pointer to self only as long as the state, which deinit closes first.
+    runtime = OpaquePointer(bitPattern: 1).unsafelyUnwrapped
+    var callbacks = clua_callbacks()
+    callbacks.context = Unmanaged.passUnretained(self).toOpaque()
+    callbacks.fiber_created = { context, reference in
+      guard let context else { return 0 }
+      return Int64(Interpreter.at(context).onFiber(reference))
+    }
+    callbacks.object_released = { _, _, object in
+      guard let object else { return }
+      LiveObjects.released()
+      Unmanaged<AnyObject>.fromOpaque(object).release()
+    }
+    callbacks.find_module = { _, name, text, length in stdlib_find(name, text, length) }
+    callbacks.open_native = { context, name, module in
+      guard let context, let name else { return false }
+      return Interpreter.at(context).openNative(String(cString: name), into: module)
+    }
+    guard let created = clua_create(callbacks) else { throw CreationError() }
+    runtime = created
+  }
+
+  deinit { if runtime != OpaquePointer(bitPattern: 1) { clua_destroy(runtime) } }
+
+  private static func at(_ context: UnsafeMutableRawPointer) -> Interpreter {
+    Unmanaged<Interpreter>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  private func openNative(_ name: String, into module: OpaquePointer?) -> Bool {
+    guard let make = modules[name] else { return false }
+    if let module { make().open(module, interpreter: self) }
+    return true
+  }
+
+  /// A C context for a host function, kept as long as the interpreter.
+  func context(for body: @escaping (HostCall) -> Outcome) -> UnsafeMutableRawPointer {
+    let box = HostFunctionBox(body: body, interpreter: self)
+    boxes.append(box)
+    return Unmanaged.passUnretained(box).toOpaque()
+  }
+
+  /// Where results and event values are staged.
+  public var outbox: Outbox { Outbox(pointer: clua_outbox_of(runtime)) }
+
+  /// Compiles a chunk and makes it a fiber.
+  /// - Throws: `ScriptError` with Lua's message.
+  func loadMain(_ text: UnsafeRawBufferPointer, name: String) throws -> Int32 {
+    let reference = clua_load_main(runtime, text.baseAddress, text.count, name)
+    guard reference >= 0 else { throw ScriptError(message: errorText) }
+    return reference
+  }
+
+  func resume(_ reference: Int32) -> Turn {
+    switch UInt32(clua_resume(runtime, reference)) {
+    case CLUA_PARKED.rawValue: .parked
+    case CLUA_YIELDED.rawValue: .yielded
+    case CLUA_FAILED.rawValue: .failed(errorText)
+    default: .finished
+    }
+  }
+
+  func discard(_ reference: Int32) { clua_discard(runtime, reference) }
+
+  /// Calls the dispatcher with what was appended to the outbox from `start` on.
+  /// - Throws: `ScriptError` when the dispatcher itself failed.
+  func dispatch(from start: Int) throws {
+    if UInt32(clua_dispatch(runtime, start)) == CLUA_FAILED.rawValue { throw ScriptError(message: errorText) }
+  }
+
+  /// Sets the global `arg`; `arguments` must stay valid as long as the interpreter.
+  public func setArguments(_ arguments: UnsafePointer<UnsafePointer<CChar>?>, count: Int, scriptIndex: Int) -> Bool {
+    clua_set_arguments(runtime, arguments, Int32(count), Int32(scriptIndex))
+  }
+
+  private var errorText: String {
+    var length = 0
+    guard let text = clua_error_text(runtime, &length) else { return "unknown error" }
+    return String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
+  }
+
+  func installSignals(wake descriptor: Int32) { clua_install_signals(runtime, descriptor) }
+  var pendingSignal: Int32 { clua_pending_signal(runtime) }
+
+  /// Bytes that Lua uses.
+  public var memory: Int { Int(clua_memory(runtime)) }
+  /// Registry references that this layer holds.
+  public var references: Int { Int(clua_references(runtime)) }
+  /// A full collection.
+  public func collect() { clua_collect(runtime) }
+
+  /// Whether a text could be run, needs more lines, or is wrong (with the message).
+  enum Completeness: Equatable {
+    case complete
+    case incomplete
+    case wrong(String)
+  }
+
+  func completeness(of text: String) -> Completeness {
+    var text = text
+    let status = text.withUTF8 { clua_check_syntax(runtime, $0.baseAddress, $0.count) }
+    switch UInt32(status) {
+    case CLUA_FINISHED.rawValue: return .complete
+    case CLUA_PARKED.rawValue: return .incomplete
+    default: return .wrong(errorText)
+    }
+  }
+}
+
+/// A Lua error that reached the host: message and traceback.
+public struct ScriptError: Error, Equatable {
+  public let message: String
+}

@@ -1,0 +1,78 @@
+import SessionCore
+
+/// The pairs of name and value that `core.session` takes, as a `SessionConfiguration`. Names are those of api
+/// `http.configuration`; the Lua side has checked the values' types.
+enum ConfigurationArguments {
+  struct Problem: Error {
+    let message: String
+  }
+
+  static func read(_ call: HostCall, from start: Int) -> Result<SessionConfiguration, Problem> {
+    var configuration = SessionConfiguration()
+    var index = start
+    while index < call.count {
+      guard let name = call.string(index) else { return .failure(Problem(message: "a configuration field has no name")) }
+      guard set(name, call, index + 1, in: &configuration) else {
+        return .failure(Problem(message: "configuration field '\(name)' has a value of the wrong kind"))
+      }
+      index += 2
+    }
+    return .success(configuration)
+  }
+
+  private static func set(
+    _ name: String, _ call: HostCall, _ index: Int, in configuration: inout SessionConfiguration
+  ) -> Bool {
+    switch name {
+    case "timeout_for_request": assign(call.number(index)) { configuration.timeoutForRequest = $0 }
+    case "timeout_for_resource": assign(call.number(index)) { configuration.timeoutForResource = $0 }
+    case "http_maximum_connections_per_host":
+      assign(call.integer(index)) { configuration.maximumConnectionsPerHost = $0 }
+    case "http_additional_headers": assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
+    case "user_agent": assign(call.string(index)) { configuration.userAgent = $0 }
+    case "proxy": assign(call.string(index).map { proxy($0, noProxy: "") }) { configuration.proxy = $0 }
+    case "no_proxy": assign(call.string(index)) { addNoProxy($0, to: &configuration) }
+    case "http_version": assign(httpVersions[call.string(index) ?? ""]) { configuration.httpVersion = $0 }
+    case "resolve": assign(call.string(index)) { configuration.resolve += pairs($0) }
+    case "interface": assign(call.string(index)) { configuration.interface = $0 }
+    case "unix_socket": assign(call.string(index)) { configuration.unixSocket = $0 }
+    case "ca_file": assign(call.string(index)) { configuration.caFile = $0 }
+    case "tls_minimum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMinimum = $0 }
+    case "tls_maximum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMaximum = $0 }
+    default: false
+    }
+  }
+
+  private static func assign<Value>(_ value: Value?, _ store: (Value) -> Void) -> Bool {
+    guard let value else { return false }
+    store(value)
+    return true
+  }
+
+  private static func proxy(_ text: String, noProxy: String) -> ProxyConfiguration {
+    switch text {
+    case "environment": .environment
+    case "": .none
+    default: .url(text, noProxy: noProxy)
+    }
+  }
+
+  private static func addNoProxy(_ list: String, to configuration: inout SessionConfiguration) {
+    if case .url(let url, _) = configuration.proxy { configuration.proxy = .url(url, noProxy: list) }
+  }
+
+  /// "host:port=address" pairs, each ended by NUL.
+  private static func pairs(_ text: String) -> [(String, String)] {
+    text.split(separator: "\0").compactMap { pair in
+      guard let equals = pair.firstIndex(of: "=") else { return nil }
+      return (String(pair[..<equals]), String(pair[equals...].dropFirst()))
+    }
+  }
+
+  private static let httpVersions: [String: HTTPVersionPolicy] = [
+    "auto": .automatic, "1.0": .http1_0, "1.1": .http1_1, "2": .http2, "2-prior-knowledge": .http2PriorKnowledge,
+  ]
+  private static let tlsVersions: [String: TLSVersion] = [
+    "1.0": .v1_0, "1.1": .v1_1, "1.2": .v1_2, "1.3": .v1_3,
+  ]
+}

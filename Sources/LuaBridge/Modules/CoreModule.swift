@@ -1,0 +1,137 @@
+import SessionCore
+
+/// `httpscript.core`: the scheduler and the core's commands as flat functions, for the standard library only.
+///
+/// Scripts never see it. Types are checked by the Lua side, which can name the option that is wrong; a wrong type here
+/// is a fault of the standard library and raises like any host function.
+enum CoreModule {
+  static let name = "httpscript.core"
+
+  static func make(_ scheduler: Scheduler) -> NativeModule {
+    NativeModule(
+      name,
+      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler) + answerFunctions(scheduler)
+        + diagnosticFunctions(scheduler))
+  }
+
+  /// now, current, wake, timer, cancel_timer.
+  private static func schedulerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
+    [
+      .init("now") { call in
+        call.results.append(MonotonicClock.now)
+        return .returned
+      },
+      .init("current") { call in
+        call.results.append(scheduler.current)
+        return .returned
+      },
+      .init("wake") { call in
+        guard let fiber = call.integer(1) else { return call.wrongType(1, "fiber") }
+        scheduler.wake(fiber)
+        return .returned
+      },
+      .init("timer") { call in
+        guard let seconds = call.number(1) else { return call.wrongType(1, "number") }
+        call.results.append(scheduler.timers.add(deadline: MonotonicClock.now + max(0, seconds)))
+        return .returned
+      },
+      .init("cancel_timer") { call in
+        guard let timer = call.integer(1) else { return call.wrongType(1, "timer") }
+        scheduler.timers.cancel(timer)
+        return .returned
+      },
+    ]
+  }
+
+  /// session, start, suspend, resume, cancel, invalidate, close_idle_connections.
+  private static func taskFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
+    [
+      .init("session") { call in
+        guard let id = call.integer(1) else { return call.wrongType(1, "session") }
+        switch ConfigurationArguments.read(call, from: 2) {
+        case .success(var configuration):
+          configuration.trace = scheduler.trace
+          scheduler.submit(.createSession(SessionID(id), configuration))
+          return .returned
+        case .failure(let problem):
+          return call.raise(problem.message)
+        }
+      },
+      .init("start") { call in
+        guard let id = call.integer(1), let session = call.integer(2) else { return call.wrongType(1, "task") }
+        guard let request = TaskArguments.read(call) else { return call.raise("incomplete task") }
+        scheduler.submit(.startTask(TaskID(id), SessionID(session), request))
+        return .returned
+      },
+      command("suspend", scheduler) { .suspendTask(TaskID($0)) },
+      command("resume", scheduler) { .resumeTask(TaskID($0)) },
+      command("cancel", scheduler) { .cancelTask(TaskID($0)) },
+      command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
+      .init("invalidate") { call in
+        guard let id = call.integer(1) else { return call.wrongType(1, "session") }
+        scheduler.submit(.invalidateSession(SessionID(id), cancellingTasks: call.boolean(2)))
+        return .returned
+      },
+    ]
+  }
+
+  /// answer_redirect, answer_response, consumed, body_chunk, body_failed, new_body.
+  private static func answerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
+    [
+      answer("answer_redirect", scheduler) { call in
+        guard let method = call.string(3) else { return .redirect(call.boolean(2) ? .followProposed : .refuse) }
+        return TaskArguments.request(call, method: method, at: 4).map { .redirect(.follow($0)) }
+      },
+      answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
+      answer("consumed", scheduler) { _ in .dataConsumed },
+      answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },
+      answer("body_failed", scheduler) { call in
+        .bodyFailed(TaskError(.handlerError, domain: .script, call.string(2) ?? "the body reader failed"))
+      },
+      answer("new_body", scheduler) { call in
+        call.isNil(2) ? .newBody(nil) : TaskArguments.body(call, at: 2).map { .newBody($0) }
+      },
+    ]
+  }
+
+  /// uncaught, warn, stopping, counts, collect.
+  private static func diagnosticFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
+    [
+      .init("uncaught") { call in
+        scheduler.uncaught(call.string(1) ?? "unknown error")
+        return .returned
+      },
+      .init("stopping") { call in
+        call.results.append(scheduler.isStopping)
+        return .returned
+      },
+      .init("counts") { call in
+        call.results.append(LiveObjects.count)
+        call.results.append(call.interpreter.references)
+        call.results.append(scheduler.outstandingTasks)
+        return .returned
+      },
+    ]
+  }
+
+  private static func command(
+    _ name: String, _ scheduler: Scheduler, _ make: @escaping (Int) -> Command
+  ) -> NativeModule.Function {
+    .init(name) { call in
+      guard let id = call.integer(1) else { return call.wrongType(1, "integer") }
+      scheduler.submit(make(id))
+      return .returned
+    }
+  }
+
+  private static func answer(
+    _ name: String, _ scheduler: Scheduler, _ make: @escaping (HostCall) -> Answer?
+  ) -> NativeModule.Function {
+    .init(name) { call in
+      guard let id = call.integer(1) else { return call.wrongType(1, "task") }
+      guard let answer = make(call) else { return call.raise("incomplete answer") }
+      scheduler.submit(.answer(TaskID(id), answer))
+      return .returned
+    }
+  }
+}

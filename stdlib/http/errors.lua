@@ -1,0 +1,47 @@
+-- Error objects: what every function of the standard library returns as the second value.
+--
+-- Fields: domain, code, message, and where they apply url, task, underlying { source, code, message }, response, value,
+-- resume_data, line, column, position. tostring() is one line for people.
+
+local errors = {}
+
+local Error = { __name = "http.error" }
+Error.__index = Error
+
+function Error:__tostring()
+  local line = tostring(self.message):match("^[^\r\n]*")
+  local text = self.code .. ": " .. line
+  if self.url and not text:find(self.url, 1, true) then text = text .. " (" .. self.url .. ")" end
+  return text
+end
+
+function Error.__concat(a, b)
+  return tostring(a) .. tostring(b)
+end
+
+-- Makes a table with at least domain, code and message an error object.
+function errors.new(fields)
+  return setmetatable(fields, Error)
+end
+
+-- Whether a value is an error object of this library.
+function errors.is(value)
+  return getmetatable(value) == Error
+end
+
+function errors.cancelled(message)
+  return errors.new { domain = "url", code = "cancelled", message = message or "cancelled" }
+end
+
+-- A value raised by a script's function, as an error object: an error object passes as it is.
+function errors.raised(value, code, traceback)
+  if errors.is(value) then return value end
+  local message = tostring(value)
+  if type(value) == "table" and not (getmetatable(value) or {}).__tostring then
+    message = "(error object is a table value)"
+  end
+  if traceback then message = message .. "\n" .. traceback end
+  return errors.new { domain = "script", code = code, message = message, value = value }
+end
+
+return errors

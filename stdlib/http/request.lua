@@ -1,0 +1,244 @@
+-- Requests: the value that http.request makes, and how requests and options become the core's flat arguments.
+
+local errors = require "http.errors"
+local headers = require "http.headers"
+local options = require "http.options"
+
+local misuse = options.misuse
+
+local request = {}
+
+local Request = { __name = "http.request" }
+local methods = {}
+Request.__index = methods
+
+-- Apple's URLRequest properties, and the field types they take.
+local FIELDS = {
+  url = "string", method = "string", headers = "table", body = "string|function|table", timeout = "number",
+  cache_policy = "string", network_service_type = "string", allows_cellular_access = "boolean",
+  http_should_handle_cookies = "boolean", main_document_url = "string", http_should_use_pipelining = "boolean",
+}
+
+local CACHE_POLICIES = {
+  use_protocol_cache_policy = true, reload_ignoring_local_cache_data = true, return_cache_data_else_load = true,
+  return_cache_data_dont_load = true, reload_revalidating_cache_data = true,
+}
+
+local function check_policy(policy)
+  if policy ~= nil and not CACHE_POLICIES[policy] then
+    local near = options.nearest(policy, CACHE_POLICIES)
+    misuse("unknown cache policy '%s'%s", policy, near and (" (did you mean '" .. near .. "'?)") or "")
+  end
+end
+
+-- http.request(url) or http.request{ url =, method =, headers =, body =, timeout =, ... } -> a mutable request.
+function request.new(given)
+  if type(given) == "string" then given = { url = given } end
+  if request.is(given) then return given:copy() end
+  options.expect(given, "table", "argument #1 of http.request")
+  options.check(given, FIELDS, "argument #1 of http.request")
+  if given.url == nil then misuse("http.request needs a 'url'") end
+  check_policy(given.cache_policy)
+  local made = setmetatable({}, Request)
+  for name, value in next, given do made[name] = value end
+  made.method = given.method or "GET"
+  made.headers = headers.from(given.headers)
+  return made
+end
+
+function request.is(value) return getmetatable(value) == Request end
+
+-- A request from the core's values (a proposed redirect).
+function request.from_core(method, url, flat, body)
+  return setmetatable({ method = method, url = url, headers = headers.from_flat(flat), body = body }, Request)
+end
+
+function methods:copy()
+  local made = setmetatable({}, Request)
+  for name, value in next, self do made[name] = value end
+  made.headers = headers.from(self.headers)
+  return made
+end
+
+function Request:__tostring() return self.method .. " " .. request.shown_url(self.url) end
+
+-- The URL without user and password.
+function request.shown_url(url)
+  return (url:gsub("^(%a[%w+.-]*://)[^/?#@]*@", "%1"))
+end
+
+local SECRET = { authorization = true, ["proxy-authorization"] = true, cookie = true }
+
+local function quote(text)
+  if text:find("^[%w@%%+=:,./_-]+$") then return text end
+  return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+-- request:curl([{ reveal = true }]) -> the equal curl command line; Authorization, Cookie and the URL's password are
+-- masked unless revealed.
+function methods:curl(given)
+  options.check(given, { reveal = "boolean" }, "argument #1 of curl")
+  local reveal = given and given.reveal
+  local parts = { "curl" }
+  if self.method == "HEAD" then
+    parts[#parts + 1] = "--head"
+  elseif self.method ~= "GET" or self.body then
+    parts[#parts + 1] = "-X " .. quote(self.method)
+  end
+  for name, value in pairs(self.headers) do
+    if SECRET[name:lower()] and not reveal then value = "***" end
+    parts[#parts + 1] = "-H " .. quote(value == "" and name .. ";" or name .. ": " .. value)
+  end
+  if type(self.body) == "string" then
+    parts[#parts + 1] = "--data-raw " .. quote(self.body)
+  elseif type(self.body) == "table" and self.body.file then
+    parts[#parts + 1] = "--data-binary " .. quote("@" .. self.body.file)
+  elseif self.body then
+    parts[#parts + 1] = "--data-binary @-"
+  end
+  local url = reveal and self.url or self.url:gsub("^(%a[%w+.-]*://[^/?#@:]*):[^/?#@]*@", "%1:***@")
+  parts[#parts + 1] = quote(url)
+  return table.concat(parts, " ")
+end
+
+-- Bodies ---------------------------------------------------------------------------------------------------------------
+
+local function escape(text)
+  return (text:gsub("[^%w%-%._~]", function(c) return ("%%%02X"):format(c:byte()) end))
+end
+
+-- application/x-www-form-urlencoded (WHATWG URL §5.2).
+local function form_escape(text)
+  return (text:gsub("[^%w%-%._*]", function(c) return c == " " and "+" or ("%%%02X"):format(c:byte()) end))
+end
+
+local function scalar(value, what)
+  if type(value) == "boolean" then return tostring(value) end
+  options.expect(value, "string|number", what)
+  return tostring(value)
+end
+
+local function add_pairs(out, name, value, what, encode)
+  if type(value) == "table" then
+    for _, one in ipairs(value) do
+      out[#out + 1] = encode(name) .. "=" .. encode(scalar(one, what .. " field '" .. name .. "'"))
+    end
+  else
+    out[#out + 1] = encode(name) .. "=" .. encode(scalar(value, what .. " field '" .. name .. "'"))
+  end
+end
+
+-- name=value&...: a table of names (in sorted order; list values repeat) or a list of { name, value }.
+local function encode_pairs(fields, what, encode)
+  local out, names = {}, {}
+  for _, pair in ipairs(fields) do
+    options.expect(pair, "table", "an item of " .. what)
+    add_pairs(out, scalar(pair[1], "a name in " .. what), pair[2], what, encode)
+  end
+  for name in pairs(fields) do
+    if type(name) == "string" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do add_pairs(out, name, fields[name], what, encode) end
+  return table.concat(out, "&")
+end
+
+request.escape = escape
+
+-- The query text of the option `query`, without the question mark.
+function request.encode_query(fields) return encode_pairs(fields, "'query'", escape) end
+
+-- Puts a query text into a URL, before its fragment.
+function request.add_query(url, query)
+  if type(query) == "table" then query = request.encode_query(query) end
+  if query == "" then return url end
+  local base, fragment = url:match("^([^#]*)(#?.*)$")
+  local joint = not base:find("?", 1, true) and "?" or (base:find("[?&]$") and "" or "&")
+  return base .. joint .. query .. fragment
+end
+
+local function set_default(list, name, value)
+  if list[name] == nil then list:add(name, value) end
+end
+
+local BODY_OPTIONS = { "body", "json", "form", "multipart" }
+
+local function flatten_parts(pieces)
+  local flat = {}
+  for _, piece in ipairs(pieces) do
+    flat[#flat + 1] = type(piece) == "table" and "file" or "data"
+    flat[#flat + 1] = type(piece) == "table" and piece.file or piece
+  end
+  return flat
+end
+
+-- A body as kind, value and, for kind "reader", the function; for "parts", the flat list.
+function request.flatten_body(body, what)
+  if body == nil then return nil end
+  if type(body) == "string" then return "data", body end
+  if type(body) == "function" then return "reader", nil, body end
+  options.expect(body, "table", what)
+  if type(body.file) == "string" then return "file", body.file end
+  if type(body.reader) == "function" then return "reader", body.length, body.reader end
+  if type(body.data) == "string" then return "data", body.data end
+  if body._parts then return "parts", nil, body._parts end
+  misuse("%s must be a string, a function or { file = path }", what)
+end
+
+-- The body of a call's options; adds the Content-Type it implies to `list` unless there is one.
+local function option_body(given, list)
+  local found
+  for _, name in ipairs(BODY_OPTIONS) do
+    if given[name] ~= nil then
+      if found then misuse("options '%s' and '%s' exclude each other", found, name) end
+      found = name
+    end
+  end
+  if found == nil then return nil end
+  if found == "body" then return given.body end
+  if found == "json" then
+    local text, err = require("json").encode(given.json)
+    if not text then misuse("option 'json': %s", tostring(err.message or err)) end
+    set_default(list, "Content-Type", "application/json")
+    return text
+  end
+  if found == "form" then
+    set_default(list, "Content-Type", "application/x-www-form-urlencoded")
+    return type(given.form) == "string" and given.form or encode_pairs(given.form, "'form'", form_escape)
+  end
+  local pieces, content_type = require("http.multipart").build(given.multipart)
+  if not pieces then misuse("option 'multipart': %s", tostring(content_type)) end
+  list["Content-Type"] = content_type
+  return { _parts = flatten_parts(pieces) }
+end
+
+-- Makes a request of a verb's method, URL and options.
+function request.from_options(method, url, given)
+  local list = headers.from(given.headers)
+  if given.query then url = request.add_query(url, given.query) end
+  check_policy(given.cache_policy)
+  return setmetatable({
+    method = method, url = url, headers = list, body = option_body(given, list), timeout = given.timeout,
+    cache_policy = given.cache_policy,
+  }, Request)
+end
+
+-- What must not go on the wire: nil and an error object, or the flat fields.
+function request.check(self)
+  local function bad(message)
+    return nil, errors.new { domain = "url", code = "bad_url", message = message, url = request.shown_url(self.url) }
+  end
+  options.expect(self.method, "string", "a request's 'method'")
+  options.expect(self.url, "string", "a request's 'url'")
+  if not self.method:find("^[!#$%%&'*+%-.^_`|~%w]+$") then
+    return bad(("method %q is not a token (RFC 9110 §9.1)"):format(self.method))
+  end
+  if self.url:find("[\r\n\0]") then return bad("the URL has a line break or NUL in it") end
+  local list = self.headers
+  if not headers.is(list) then list = headers.from(list) end
+  local flat, problem = headers.flatten(list)
+  if problem then return bad(problem) end
+  return true, flat
+end
+
+return request
