@@ -54,6 +54,8 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CTestShim"], path: "Tests/TestSupport", swiftSettings: strictSwift),
     .testTarget(name: "CLITests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
+    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge"]),
+    .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -34,6 +34,9 @@ static const char m_session[] = {
 static const char m_task[] = {
 #embed "http/task.lua"
 };
+static const char m_url[] = {
+#embed "http/url.lua"
+};
 
 typedef struct module {
     const char *name;
@@ -54,6 +57,7 @@ static const module modules[] = {
     ENTRY("http.response", m_response),
     ENTRY("http.session", m_session),
     ENTRY("http.task", m_task),
+    ENTRY("http.url", m_url),
 };
 
 size_t stdlib_count(void) { return sizeof modules / sizeof modules[0]; }

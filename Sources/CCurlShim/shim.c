@@ -1,1 +1,141 @@
+#define _GNU_SOURCE
 #include "CCurlShim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+CURLcode hs_easy_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hs_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hs_easy_set_string(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hs_easy_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode hs_easy_set_data_callback(CURL *easy, CURLoption option, hs_data_callback callback) {
+  return curl_easy_setopt(easy, option, callback);
+}
+
+CURLcode hs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
+}
+
+CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback,
+                                      curl_closesocket_callback close_callback, void *context) {
+  CURLcode result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_callback);
+  if (!result) result = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_callback);
+  if (!result) result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
+  if (!result) result = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+  return result;
+}
+
+CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
+CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+typedef const char *(*ssl_text)(const void *);
+typedef const void *(*ssl_cipher)(const void *);
+
+/* OpenSSL comes with libcurl; its two functions are looked up, so that nothing is linked for them. */
+void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher) {
+  static ssl_text get_version, get_name;
+  static ssl_cipher get_cipher;
+  static bool searched;
+  struct curl_tlssessioninfo *info = NULL;
+  *version = *cipher = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) || !info || !info->internals) return;
+  if (info->backend != CURLSSLBACKEND_OPENSSL) return;
+  if (!searched) {
+    searched = true;
+    get_version = (ssl_text)dlsym(RTLD_DEFAULT, "SSL_get_version");
+    get_cipher = (ssl_cipher)dlsym(RTLD_DEFAULT, "SSL_get_current_cipher");
+    get_name = (ssl_text)dlsym(RTLD_DEFAULT, "SSL_CIPHER_standard_name");
+  }
+  if (get_version) *version = get_version(info->internals);
+  if (get_cipher && get_name) {
+    const void *current = get_cipher(info->internals);
+    if (current) *cipher = get_name(current);
+  }
+}
+
+CURLMcode hs_multi_set_callbacks(CURLM *multi, curl_socket_callback socket_callback,
+                                 curl_multi_timer_callback timer_callback, void *context) {
+  CURLMcode result = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket_callback);
+  if (!result) result = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+  if (!result) result = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer_callback);
+  if (!result) result = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+  return result;
+}
+
+CURLMcode hs_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+CURLcode hs_message_result(const CURLMsg *message) { return message->data.result; }
+
+int hs_open_socket(const struct curl_sockaddr *address) {
+  return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static struct epoll_event event_for(int descriptor, uint32_t events) {
+  struct epoll_event event = {0};
+  if (events & HS_READABLE) event.events |= EPOLLIN;
+  if (events & HS_WRITABLE) event.events |= EPOLLOUT;
+  event.data.fd = descriptor;
+  return event;
+}
+
+int hs_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int hs_epoll_add(int poller, int descriptor, uint32_t events) {
+  struct epoll_event event = event_for(descriptor, events);
+  return epoll_ctl(poller, EPOLL_CTL_ADD, descriptor, &event);
+}
+
+int hs_epoll_modify(int poller, int descriptor, uint32_t events) {
+  struct epoll_event event = event_for(descriptor, events);
+  return epoll_ctl(poller, EPOLL_CTL_MOD, descriptor, &event);
+}
+
+int hs_epoll_remove(int poller, int descriptor) {
+  struct epoll_event event = {0};
+  return epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, &event);
+}
+
+int hs_epoll_wait(int poller, hs_ready *ready, int capacity, int timeout_ms) {
+  struct epoll_event events[256];
+  if (capacity > 256) capacity = 256;
+  int count = epoll_wait(poller, events, capacity, timeout_ms);
+  if (count < 0) return errno == EINTR ? 0 : -1;
+  for (int i = 0; i < count; i++) {
+    uint32_t seen = 0;
+    if (events[i].events & EPOLLIN) seen |= HS_READABLE;
+    if (events[i].events & EPOLLOUT) seen |= HS_WRITABLE;
+    if (events[i].events & (EPOLLERR | EPOLLHUP)) seen |= HS_FAILED;
+    ready[i].descriptor = events[i].data.fd;
+    ready[i].events = seen;
+  }
+  return count;
+}

@@ -25,6 +25,8 @@ struct clua_runtime {
     int unyieldable;
     int dispatcher;
     int64_t references;
+    /// Swift objects that Lua holds.
+    int64_t objects;
     char *error;
     size_t error_length;
     const char *const *arguments;
@@ -62,6 +64,8 @@ void clua_require_yieldable(lua_State *L);
 void clua_open_coroutine(lua_State *L);
 /// Functions for the module `httpscript.fiber`: fiber, park, can_park, dispatcher.
 int clua_open_fiber(lua_State *L);
+/// The signal handler no longer touches this runtime.
+void clua_forget_signals(clua_runtime *runtime);
 void clua_keep_error(clua_runtime *runtime, lua_State *L, int index);
 
 #endif

@@ -64,6 +64,7 @@ static void push_object(lua_State *L, const object_record *record) {
     lua_remove(L, -2);
     lua_setmetatable(L, -2);
     handle->object = record->object;
+    clua_runtime_of(L)->objects++;
 }
 
 static void push_table(lua_State *L, clua_outbox *out, size_t *offset, bool list) {

@@ -18,6 +18,7 @@ static int handle_gc(lua_State *L) {
     clua_runtime *runtime = clua_runtime_of(L);
     void *object = handle->object;
     handle->object = NULL;
+    runtime->objects--;
     runtime->callbacks.object_released(runtime->callbacks.context, handle->type, object);
     return 0;
 }
@@ -158,6 +159,7 @@ clua_runtime *clua_create(clua_callbacks callbacks) {
 }
 
 void clua_destroy(clua_runtime *runtime) {
+    clua_forget_signals(runtime);
     lua_close(runtime->L);
     free(runtime->out.bytes);
     free(runtime->error);
@@ -190,5 +192,6 @@ bool clua_set_arguments(clua_runtime *runtime, const char *const *arguments, int
 int64_t clua_memory(clua_runtime *runtime) {
     return (int64_t)lua_gc(runtime->L, LUA_GCCOUNT) * 1024 + lua_gc(runtime->L, LUA_GCCOUNTB);
 }
+int64_t clua_objects(clua_runtime *runtime) { return runtime->objects; }
 int64_t clua_references(clua_runtime *runtime) { return runtime->references; }
 void clua_collect(clua_runtime *runtime) { lua_gc(runtime->L, LUA_GCCOLLECT); }

@@ -56,3 +56,9 @@ int clua_pending_signal(clua_runtime *runtime) {
     taken = pending != 0;
     return pending;
 }
+
+void clua_forget_signals(clua_runtime *runtime) {
+    if (target != runtime) return;
+    target = NULL;
+    wake = -1;
+}

@@ -30,7 +30,7 @@ end
 
 function fibers.observe(thing) unobserved[thing] = nil end
 
--- Waiting ------------------------------------------------------------------------------------------------------------
+-- Waiting -----------------------------------------------------------------------------------------------------------
 
 -- Raises here, at the caller's line, where a wait is impossible.
 function fibers.require_yieldable()
@@ -78,7 +78,7 @@ function fibers.complete(record)
 end
 local complete = fibers.complete
 
--- Scopes -------------------------------------------------------------------------------------------------------------
+-- Scopes ------------------------------------------------------------------------------------------------------------
 
 -- Notes something with a `cancel` method as begun by the calling fiber; answers the scope to leave later, or nil.
 function fibers.enter_scope(thing)
@@ -92,7 +92,7 @@ local function cancel_scope(scope)
   for thing in pairs(scope) do thing:cancel() end
 end
 
--- Workers: fibers kept for reuse ---------------------------------------------------------------------------------------
+-- Workers: fibers kept for reuse ------------------------------------------------------------------------------------
 
 local idle, idle_count = {}, 0
 
@@ -122,7 +122,7 @@ function fibers.run(fn, argument)
   end
 end
 
--- Jobs ---------------------------------------------------------------------------------------------------------------
+-- Jobs --------------------------------------------------------------------------------------------------------------
 
 local Job = { __name = "http.job" }
 Job.__index = Job
@@ -205,7 +205,7 @@ function Job:cancel()
   end_early(self, "cancelled", errors.cancelled("the job was cancelled"))
 end
 
--- Time ---------------------------------------------------------------------------------------------------------------
+-- Time --------------------------------------------------------------------------------------------------------------
 
 local function wait_seconds(seconds)
   if stopping then error(errors.cancelled("the script is being ended"), 0) end
@@ -270,7 +270,7 @@ function fibers.with_timeout(seconds, fn, ...)
   return nil, job.error
 end
 
--- map ----------------------------------------------------------------------------------------------------------------
+-- map ---------------------------------------------------------------------------------------------------------------
 
 -- Answers a function that gives the next item and its index, or nil. A list's length is taken once; an iterator may
 -- itself wait, so only one worker at a time is inside it.
@@ -305,7 +305,8 @@ local function puller(items)
 end
 
 -- http.map(list_or_iterator, limit, fn) yields -> the first result of fn(item, index) for each item in order (field n:
--- how many), and a table of the second results (errors) by index. An error raised in fn ends the rest and is raised here.
+-- how many), and a table of the second results (errors) by index. An error raised in fn ends the rest and is raised
+-- here.
 function fibers.map(items, limit, fn)
   if type(items) ~= "function" and type(items) ~= "table" then
     misuse("argument #1 of http.map must be a list or an iterator, not %s", type(items))
@@ -343,7 +344,7 @@ function fibers.map(items, limit, fn)
   return results, failures
 end
 
--- Events -------------------------------------------------------------------------------------------------------------
+-- Events ------------------------------------------------------------------------------------------------------------
 
 function fibers.timer_fired(timer)
   local record = timers[timer]

@@ -19,10 +19,10 @@ local misuse = options.misuse
 
 -- Edit distance with transposition (optimal string alignment).
 local function distance(a, b)
-  local before, previous, row = nil, {}, nil
+  local before, previous = nil, {}
   for j = 0, #b do previous[j] = j end
   for i = 1, #a do
-    row = { [0] = i }
+    local row = { [0] = i }
     for j = 1, #b do
       local cost = a:byte(i) == b:byte(j) and 0 or 1
       local best = math.min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + cost)

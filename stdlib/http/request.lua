@@ -101,7 +101,7 @@ function methods:curl(given)
   return table.concat(parts, " ")
 end
 
--- Bodies ---------------------------------------------------------------------------------------------------------------
+-- Bodies ------------------------------------------------------------------------------------------------------------
 
 local function escape(text)
   return (text:gsub("[^%w%-%._~]", function(c) return ("%%%02X"):format(c:byte()) end))

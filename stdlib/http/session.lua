@@ -12,7 +12,7 @@ local misuse = options.misuse
 
 local session = {}
 
--- Configuration --------------------------------------------------------------------------------------------------------
+-- Configuration -----------------------------------------------------------------------------------------------------
 
 local CONFIGURATION = {
   identifier = "string", request_cache_policy = "string", timeout_for_request = "number",
@@ -42,11 +42,15 @@ local TLS_VERSIONS = { ["1.0"] = true, ["1.1"] = true, ["1.2"] = true, ["1.3"] =
 local Configuration = { __name = "http.configuration" }
 local STORE = {}
 
+-- Also for NaN.
+local function is_not_positive(value) return value ~= value or value <= 0 end
+
 local function check_field(name, value)
   if LATER[name] then misuse("configuration field '%s' is not available in this version", name) end
   if CONFIGURATION[name] == nil then
     local near = options.nearest(tostring(name), CONFIGURATION)
-    misuse("unknown configuration field '%s'%s", tostring(name), near and (" (did you mean '" .. near .. "'?)") or "")
+    local hint = near and (" (did you mean '" .. near .. "'?)") or ""
+    misuse("unknown configuration field '%s'%s", tostring(name), hint)
   end
   if value == nil then return end
   options.expect(value, CONFIGURATION[name], "configuration field '" .. name .. "'")
@@ -54,7 +58,7 @@ local function check_field(name, value)
     misuse("configuration field 'http_version' must be \"auto\", \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\"")
   elseif name:find("^tls_") and not TLS_VERSIONS[value] then
     misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
-  elseif name:find("^timeout_") and not (value > 0) then
+  elseif name:find("^timeout_") and is_not_positive(value) then
     misuse("configuration field '%s' must be more than 0 seconds", name)
   elseif name == "http_maximum_connections_per_host" and value < 1 then
     misuse("configuration field '%s' must be at least 1", name)
@@ -153,7 +157,7 @@ local function flatten_configuration(configuration)
   return flat
 end
 
--- Sessions ---------------------------------------------------------------------------------------------------------------
+-- Sessions ----------------------------------------------------------------------------------------------------------
 
 local Session = { __name = "http.session" }
 local methods = {}
@@ -297,7 +301,7 @@ task.on_session_invalidated(function(number)
   if self then self:_became_invalid() end
 end)
 
--- Verbs --------------------------------------------------------------------------------------------------------------------
+-- Verbs -------------------------------------------------------------------------------------------------------------
 
 local CALL = {
   headers = "table", query = "table|string", body = "string|function|table", json = "any", form = "table|string",
@@ -316,9 +320,9 @@ local function check_values(given)
     misuse("option 'expect_continue' must be true, false or \"auto\", not %q", expect)
   end
   if given.max_body and given.max_body < 0 then misuse("option 'max_body' must not be negative") end
-  if type(given.redirects) == "number" and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
+  if math.type(given.redirects) and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
   for _, name in ipairs { "timeout", "resource_timeout" } do
-    if given[name] and not (given[name] > 0) then misuse("option '%s' must be more than 0 seconds", name) end
+    if given[name] and is_not_positive(given[name]) then misuse("option '%s' must be more than 0 seconds", name) end
   end
 end
 

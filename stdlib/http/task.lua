@@ -50,7 +50,7 @@ function getters:metrics()
   return self.metrics
 end
 
--- Handlers -------------------------------------------------------------------------------------------------------------
+-- Handlers ----------------------------------------------------------------------------------------------------------
 
 local function traceback(value)
   return { value = value, trace = debug.traceback("", 2):gsub("^\n", "") }
@@ -120,7 +120,7 @@ local function enqueue(self, step, ...)
   end
 end
 
--- Steps ------------------------------------------------------------------------------------------------------------------
+-- Steps -------------------------------------------------------------------------------------------------------------
 
 local function proposed_body(self, has_body)
   return has_body and self.current_request and self.current_request.body or nil
@@ -163,7 +163,8 @@ local function step_response(self, head)
   if disposition == nil or disposition == "allow" then return core.answer_response(self.number, true) end
   if disposition == "cancel" then return core.answer_response(self.number, false) end
   handler_failed(self, {
-    value = ("did_receive_response must return \"allow\" or \"cancel\", not %s"):format(tostring(disposition)), trace = "",
+    value = ("did_receive_response must return \"allow\" or \"cancel\", not %s"):format(tostring(disposition)),
+    trace = "",
   })
 end
 
@@ -214,7 +215,7 @@ local function step_new_body(self)
   core.new_body(self.number, kind, value)
 end
 
--- Completion ---------------------------------------------------------------------------------------------------------
+-- Completion --------------------------------------------------------------------------------------------------------
 
 -- Whether anybody hears of the error in another way than by `wait`.
 local function tell_completion(self)
@@ -287,7 +288,7 @@ local function on_completed(number, err, body, sent, received, to_send, to_recei
   complete(self, err, head)
 end
 
--- Events -------------------------------------------------------------------------------------------------------------------
+-- Events ------------------------------------------------------------------------------------------------------------
 
 local events = {}
 events[1] = on_completed
@@ -352,7 +353,7 @@ events[13] = fibers.report_unobserved
 
 native.dispatcher(function(kind, number, ...) return events[kind](number, ...) end)
 
--- Life -----------------------------------------------------------------------------------------------------------------------
+-- Life --------------------------------------------------------------------------------------------------------------
 
 local AUTH_SCHEMES = { basic = true, digest = true, any = true }
 
@@ -383,7 +384,8 @@ local function interest_of(self)
   if delegate.need_new_body_stream then bits = bits + INTEREST.new_body end
   if delegate.did_send_body_data then bits = bits + INTEREST.sent end
   if delegate.did_receive_informational_response then bits = bits + INTEREST.informational end
-  if not self.completion and not self.is_call and delegate.did_receive_response then bits = bits + INTEREST.response end
+  local takes_response = not self.completion and not self.is_call and delegate.did_receive_response
+  if takes_response then bits = bits + INTEREST.response end
   return bits
 end
 

@@ -1,4 +1,58 @@
 #ifndef CCURLSHIM_H
 #define CCURLSHIM_H
+
 #include <curl/curl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+
+/* Typed doors to libcurl's variadic functions, which Swift cannot call. No policy here. */
+
+CURLcode hs_easy_set_long(CURL *easy, CURLoption option, long value);
+CURLcode hs_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value);
+CURLcode hs_easy_set_string(CURL *easy, CURLoption option, const char *value);
+CURLcode hs_easy_set_pointer(CURL *easy, CURLoption option, void *value);
+
+/* For CURLOPT_WRITEFUNCTION, _HEADERFUNCTION and _READFUNCTION, which have one shape. */
+typedef size_t (*hs_data_callback)(char *data, size_t size, size_t count, void *context);
+CURLcode hs_easy_set_data_callback(CURL *easy, CURLoption option, hs_data_callback callback);
+CURLcode hs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback);
+CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback,
+                                      curl_closesocket_callback close_callback, void *context);
+CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callback);
+
+CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
+CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
+CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);
+
+/* Version and cipher of the handle's TLS connection, as static texts of the TLS library; both NULL when there is
+   none. Only from within a callback of the handle, while it has a connection. */
+void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher);
+
+CURLMcode hs_multi_set_callbacks(CURLM *multi, curl_socket_callback socket_callback,
+                                 curl_multi_timer_callback timer_callback, void *context);
+CURLMcode hs_multi_set_long(CURLM *multi, CURLMoption option, long value);
+
+/* The result of a CURLMSG_DONE message; its union is opaque to Swift. */
+CURLcode hs_message_result(const CURLMsg *message);
+
+/* A socket as libcurl's own default would open it, without inheritance by child processes. */
+int hs_open_socket(const struct curl_sockaddr *address);
+
+/* epoll, whose packed struct Swift does not import. */
+typedef struct {
+  int32_t descriptor;
+  uint32_t events;
+} hs_ready;
+#define HS_READABLE 1u
+#define HS_WRITABLE 2u
+#define HS_FAILED 4u
+int hs_epoll_create(void);
+int hs_epoll_add(int poller, int descriptor, uint32_t events);
+int hs_epoll_modify(int poller, int descriptor, uint32_t events);
+int hs_epoll_remove(int poller, int descriptor);
+int hs_epoll_wait(int poller, hs_ready *ready, int capacity, int timeout_ms);
+
 #endif

@@ -185,7 +185,8 @@ void clua_discard(clua_runtime *runtime, int reference);
 int clua_dispatch(clua_runtime *runtime, size_t base);
 /// The message of the last failure, with traceback where there is one.
 const char *clua_error_text(clua_runtime *runtime, size_t *length);
-/// Bytes in use by Lua, and live references in the registry (for leak tests).
+/// Bytes in use by Lua, live references in the registry, and Swift objects that Lua holds (for leak tests).
+int64_t clua_objects(clua_runtime *runtime);
 int64_t clua_memory(clua_runtime *runtime);
 int64_t clua_references(clua_runtime *runtime);
 void clua_collect(clua_runtime *runtime);

@@ -17,7 +17,7 @@ public final class Runtime {
 
   /// Runs a chunk to the end of everything it began.
   /// - Throws: `ScriptError` when it does not compile.
-  public func run(_ text: UnsafeRawBufferPointer, name: String) throws -> Scheduler.Ending {
+  public func run(_ text: Bytes, name: String) throws -> Scheduler.Ending {
     try scheduler.run(text, name: name)
   }
 }
@@ -34,7 +34,8 @@ enum NativeModules {
       CoreModule.name: {
         guard let scheduler = owner.scheduler else { return NativeModule(CoreModule.name, functions: []) }
         return CoreModule.make(scheduler)
-      }
+      },
+      URLModule.name: { URLModule.make() },
     ]
   }
 }

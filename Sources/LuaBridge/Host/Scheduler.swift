@@ -85,7 +85,7 @@ public final class Scheduler {
 
   /// Runs a chunk and everything it began, until nothing is left to do.
   /// - Throws: `ScriptError` when the chunk does not compile.
-  public func run(_ text: UnsafeRawBufferPointer, name: String) throws -> Ending {
+  public func run(_ text: Bytes, name: String) throws -> Ending {
     mainFiber = adopt(try interpreter.loadMain(text, name: name))
     loop()
     finishScript()

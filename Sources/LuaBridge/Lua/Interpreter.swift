@@ -36,7 +36,6 @@ public final class Interpreter {
     }
     callbacks.object_released = { _, _, object in
       guard let object else { return }
-      LiveObjects.released()
       Unmanaged<AnyObject>.fromOpaque(object).release()
     }
     callbacks.find_module = { _, name, text, length in stdlib_find(name, text, length) }
@@ -72,8 +71,8 @@ public final class Interpreter {
 
   /// Compiles a chunk and makes it a fiber.
   /// - Throws: `ScriptError` with Lua's message.
-  func loadMain(_ text: UnsafeRawBufferPointer, name: String) throws -> Int32 {
-    let reference = clua_load_main(runtime, text.baseAddress, text.count, name)
+  func loadMain(_ text: Bytes, name: String) throws -> Int32 {
+    let reference = withExtendedLifetime(text) { clua_load_main(runtime, text.base, text.count, name) }
     guard reference >= 0 else { throw ScriptError(message: errorText) }
     return reference
   }
@@ -111,6 +110,8 @@ public final class Interpreter {
 
   /// Bytes that Lua uses.
   public var memory: Int { Int(clua_memory(runtime)) }
+  /// Swift objects that Lua holds.
+  public var liveObjects: Int { Int(clua_objects(runtime)) }
   /// Registry references that this layer holds.
   public var references: Int { Int(clua_references(runtime)) }
   /// A full collection.

@@ -33,7 +33,6 @@ public struct Outbox {
 
   /// Hands the object over to Lua, which releases it when it is collected.
   public func append<Object: AnyObject>(_ object: Object, _ type: HostType<Object>) {
-    LiveObjects.retained()
     clua_out_object(pointer, type.number, Unmanaged.passRetained(object).toOpaque())
   }
 

@@ -106,7 +106,7 @@ enum CoreModule {
         return .returned
       },
       .init("counts") { call in
-        call.results.append(LiveObjects.count)
+        call.results.append(call.interpreter.liveObjects)
         call.results.append(call.interpreter.references)
         call.results.append(scheduler.outstandingTasks)
         return .returned

@@ -1,0 +1,182 @@
+import CCurlShim
+
+/// URLSession on libcurl: the real thing behind `Port`. One thread; nothing in it may be called from another, except
+/// that writing to `wakeDescriptor` makes `wait` return.
+public final class SessionCore: Port {
+  let poller = Poller()
+  /// What `wait` gives out next.
+  var outbox: [Event] = []
+  var timers = TimerHeap<Transfer>()
+  /// The time of this turn of the loop.
+  private(set) var now = MonotonicClock.now
+  /// Transfers with something to tell at the end of the turn.
+  var flushList: [Transfer] = []
+  private(set) lazy var helpers = HelperThreads(poller: poller)
+  /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
+  private(set) var isInsideLibcurl = false
+  private var sessions: [Int: Session] = [:]
+  private var transfers: [Int: Transfer] = [:]
+  private var multis: [Multi?] = []
+  private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+  public init() {}
+
+  deinit {
+    // Handles first: libcurl's callbacks for their connections need the poller.
+    for transfer in transfers.values { transfer.abandon() }
+    transfers.removeAll()
+    sessions.removeAll()
+    multis.removeAll()
+  }
+
+  public var wakeDescriptor: Int32 { poller.wakeDescriptor }
+
+  public func submit(_ command: Command) {
+    switch command {
+    case .createSession(let id, let configuration): createSession(id, configuration)
+    case .startTask(let id, let session, let request): start(id, session, request)
+    case .suspendTask(let id): transfers[id.rawValue]?.suspend()
+    case .resumeTask(let id): transfers[id.rawValue]?.resume()
+    case .cancelTask(let id):
+      transfers[id.rawValue]?.fail(TaskError(.cancelled, "cancelled"))
+    case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
+    case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
+    case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
+    }
+  }
+
+  public func wait(until deadline: Double?, into events: inout [Event]) {
+    var isWoken = false
+    while true {
+      work()
+      flush()
+      if !outbox.isEmpty || isWoken { break }
+      if let deadline, now >= deadline { break }
+      isWoken = poll(until: deadline)
+      now = MonotonicClock.now
+    }
+    events.append(contentsOf: outbox)
+    outbox.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: The loop
+
+  /// Does all that can be done without waiting.
+  private func work() {
+    now = MonotonicClock.now
+    var isBusy = true
+    while isBusy {
+      isBusy = false
+      for multi in multis {
+        guard let multi else { continue }
+        if insideLibcurl({ multi.actOnTimer(now: now) }) { isBusy = true }
+        while let (easy, result) = multi.nextEnded() {
+          isBusy = true
+          easy.transfer?.transferEnded(result)
+        }
+      }
+    }
+    while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
+    for job in helpers.finished() { transfers[job.task]?.fileSettled(job) }
+    dropRetired()
+  }
+
+  private func poll(until deadline: Double?) -> Bool {
+    poller.wait(timeout: timeout(until: deadline)) { descriptor, owner, events in
+      insideLibcurl { multis[Int(owner)]?.act(on: descriptor, events: events) }
+    }
+  }
+
+  /// Milliseconds until something is due, rounded up so that it then is.
+  private func timeout(until deadline: Double?) -> Int32 {
+    var next = deadline ?? .infinity
+    if let timer = timers.nextDeadline, timer < next { next = timer }
+    for multi in multis {
+      if let timer = multi?.timerDeadline, timer < next { next = timer }
+    }
+    guard next < .infinity else { return -1 }
+    let milliseconds = ((next - MonotonicClock.now) * 1e3).rounded(.up)
+    return Int32(min(max(milliseconds, 0), 86_400_000))
+  }
+
+  private func flush() {
+    guard !flushList.isEmpty else { return }
+    let list = flushList
+    flushList.removeAll(keepingCapacity: true)
+    for transfer in list { transfer.flush() }
+  }
+
+  @inline(__always)
+  func insideLibcurl<Result>(_ body: () -> Result) -> Result {
+    isInsideLibcurl = true
+    defer { isInsideLibcurl = false }
+    return body()
+  }
+
+  // MARK: Sessions
+
+  private func createSession(_ id: SessionID, _ configuration: SessionConfiguration) {
+    guard Self.isLibraryReady, sessions[id.rawValue] == nil else { return }
+    sessions[id.rawValue] = Session(id: id, configuration: configuration, core: self)
+  }
+
+  private func invalidate(_ id: SessionID, _ cancelling: Bool) {
+    guard let session = sessions[id.rawValue] else { return }
+    session.isInvalidated = true
+    if cancelling {
+      for transfer in transfers.values where transfer.session === session {
+        transfer.fail(TaskError(.cancelled, "the session was invalidated"))
+      }
+    }
+    endIfIdle(session)
+  }
+
+  private func endIfIdle(_ session: Session) {
+    guard session.isInvalidated, session.taskCount == 0 else { return }
+    sessions[session.id.rawValue] = nil
+    session.close()
+    retire(session.multi)
+    outbox.append(.sessionInvalidated(session.id))
+  }
+
+  func makeMulti() -> Multi? {
+    let free = multis.firstIndex { $0 == nil }
+    let index = free ?? multis.count
+    guard let multi = Multi(poller: poller, index: Int32(index)) else { return nil }
+    if free == nil { multis.append(multi) } else { multis[index] = multi }
+    return multi
+  }
+
+  /// It goes once nothing runs on it; not at once, since libcurl may be on the stack.
+  func retire(_ multi: Multi) { multi.isRetired = true }
+
+  private func dropRetired() {
+    for index in multis.indices {
+      if let multi = multis[index], multi.isRetired, multi.running == 0 { multis[index] = nil }
+    }
+  }
+
+  // MARK: Tasks
+
+  private func start(_ id: TaskID, _ sessionID: SessionID, _ request: TaskRequest) {
+    guard let session = sessions[sessionID.rawValue], !session.isInvalidated else {
+      let error = TaskError(.cancelled, "the session has been invalidated or was never made")
+      outbox.append(.completed(id, Completion(error: error)))
+      return
+    }
+    let transfer = Transfer(id: id, session: session, options: request)
+    transfers[id.rawValue] = transfer
+    session.taskCount += 1
+    transfer.begin()
+  }
+
+  /// The last word on a transfer.
+  func complete(_ transfer: Transfer, _ completion: Completion) {
+    transfers[transfer.id.rawValue] = nil
+    timers.remove(transfer)
+    outbox.append(.completed(transfer.id, completion))
+    let session = transfer.session
+    session.taskCount -= 1
+    endIfIdle(session)
+  }
+}

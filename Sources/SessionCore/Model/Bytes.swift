@@ -17,7 +17,7 @@ public final class Bytes {
   public convenience init(_ text: String) {
     self.init()
     var text = text
-    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+    _ = text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
   public convenience init(copying source: UnsafeRawBufferPointer) {
@@ -36,6 +36,27 @@ public final class Bytes {
     memcpy(base + count, start, source.count)
     count += source.count
     return true
+  }
+
+  @discardableResult
+  func append(byte: UInt8) -> Bool {
+    withUnsafeBytes(of: byte) { append($0) }
+  }
+
+  /// Appends CR LF.
+  func appendLineEnd() {
+    let lineEnd: StaticString = "\r\n"
+    append(UnsafeRawBufferPointer(start: lineEnd.utf8Start, count: 2))
+  }
+
+  /// Takes that many bytes off the end.
+  func removeLast(_ number: Int) { count = max(0, count - number) }
+
+  /// Takes that many bytes off the start; the rest moves down.
+  func removeFirst(_ number: Int) {
+    let left = max(0, count - number)
+    if left > 0, let base { memmove(base, base + number, left) }
+    count = left
   }
 
   /// Empties it and keeps the memory for the next use.

@@ -1,0 +1,114 @@
+/// The content codings of one body, undone in turn. Pulled from its end, so that output is made only as far as there
+/// is room for it: a small input that decodes to gigabytes costs no memory.
+final class DecoderChain {
+  enum Step {
+    /// So many bytes were written; 0 when all input has been used up.
+    case produced(Int)
+    case failure(TaskError)
+  }
+
+  private final class Stage {
+    let name: String
+    let decoder: any StreamDecoder
+    let input = Bytes()
+    var offset = 0
+
+    init(name: String, decoder: any StreamDecoder) {
+      self.name = name
+      self.decoder = decoder
+    }
+
+    var pending: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: input.buffer[offset...]) }
+  }
+
+  /// In the order of undoing.
+  private let stages: [Stage]
+  private var sawInput = false
+  private static let pieceSize = 16 * 1024
+
+  private init(_ stages: [Stage]) { self.stages = stages }
+
+  /// The chain for the values of Content-Encoding, in field order. Nil when there is nothing to undo, or a coding is
+  /// unknown: then the bytes are passed as they are.
+  static func make(contentEncodings: [String]) -> DecoderChain? {
+    var stages: [Stage] = []
+    for value in contentEncodings {
+      for coding in value.split(separator: ",") {
+        let name = coding.filter { $0 != " " && $0 != "\t" }.lowercased()
+        if name.isEmpty || name == "identity" { continue }
+        guard let decoder = decoder(for: name) else { return nil }
+        stages.append(Stage(name: name, decoder: decoder))
+      }
+    }
+    // The last coding was applied last and is undone first. More than a few is an attack.
+    return stages.isEmpty || stages.count > 5 ? nil : DecoderChain(stages.reversed())
+  }
+
+  private static func decoder(for name: String) -> (any StreamDecoder)? {
+    switch name {
+    case "gzip", "x-gzip": return ZlibDecoder(.gzip)
+    case "deflate": return ZlibDecoder(.deflate)
+    case "br": return BrotliDecoder()
+    case "zstd": return ZstdDecoder()
+    default: return nil
+    }
+  }
+
+  /// Adds input, which is kept until it is pulled through.
+  func feed(_ bytes: UnsafeRawBufferPointer) {
+    guard let first = stages.first, !bytes.isEmpty else { return }
+    sawInput = true
+    Self.compact(first)
+    first.input.append(bytes)
+  }
+
+  /// Decodes as much as there is room for.
+  func pull(into output: UnsafeMutableRawBufferPointer) -> Step { pull(stages.count - 1, into: output) }
+
+  /// The error when the input ended before the coding did; nil when all is well. Only after `pull` gave 0.
+  func finish() -> TaskError? {
+    guard sawInput, let stage = stages.first(where: { !$0.decoder.isAtEnd }) else { return nil }
+    return Self.error(stage, "it ends too early")
+  }
+
+  private func pull(_ index: Int, into output: UnsafeMutableRawBufferPointer) -> Step {
+    let stage = stages[index]
+    while true {
+      switch stage.decoder.decode(stage.pending, into: output) {
+      case .failure(let text): return .failure(Self.error(stage, text))
+      case .progress(let consumed, let produced):
+        stage.offset += consumed
+        if produced > 0 { return .produced(produced) }
+        if consumed > 0, stage.offset < stage.input.count { continue }
+      }
+      guard index > 0 else { return .produced(0) }
+      switch refill(index) {
+      case .produced(0): return .produced(0)
+      case .produced: continue
+      case .failure(let error): return .failure(error)
+      }
+    }
+  }
+
+  private func refill(_ index: Int) -> Step {
+    let stage = stages[index]
+    Self.compact(stage)
+    return withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
+      let step = pull(index - 1, into: piece)
+      if case .produced(let count) = step {
+        stage.input.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+      }
+      return step
+    }
+  }
+
+  private static func compact(_ stage: Stage) {
+    guard stage.offset > 0 else { return }
+    stage.input.removeFirst(stage.offset)
+    stage.offset = 0
+  }
+
+  private static func error(_ stage: Stage, _ text: String) -> TaskError {
+    TaskError(.cannotDecodeContentData, "the \(stage.name) content coding is damaged: \(text)")
+  }
+}

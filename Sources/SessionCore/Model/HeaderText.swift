@@ -1,0 +1,66 @@
+/// Looks at header lines without making strings of them.
+enum HeaderText {
+  /// The value of a field line when it has this name (in lower case), without white space around it.
+  static func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    let length = name.utf8CodeUnitCount
+    guard line.count > length, line[length] == UInt8(ascii: ":") else { return nil }
+    for index in 0..<length where lower(line[index]) != name.utf8Start[index] { return nil }
+    return trimmed(UnsafeRawBufferPointer(rebasing: line[(length + 1)...]))
+  }
+
+  /// The values of all fields of this name (in lower case) in a block of CRLF-ended lines, in order.
+  static func values(of name: StaticString, in block: Bytes) -> [String] {
+    var result: [String] = []
+    forEachLine(block.buffer) { line in
+      if let value = value(of: name, in: line) { result.append(String(decoding: value, as: UTF8.self)) }
+    }
+    return result
+  }
+
+  static func forEachLine(_ block: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+    var start = 0
+    var index = 0
+    while index + 1 < block.count {
+      if block[index] == 0x0D, block[index + 1] == 0x0A {
+        body(UnsafeRawBufferPointer(rebasing: block[start..<index]))
+        index += 2
+        start = index
+      } else {
+        index += 1
+      }
+    }
+  }
+
+  static func trimmed(_ text: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    var start = 0
+    var end = text.count
+    while start < end, text[start] == 0x20 || text[start] == 0x09 { start += 1 }
+    while end > start, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
+    return UnsafeRawBufferPointer(rebasing: text[start..<end])
+  }
+
+  /// A decimal number and nothing else.
+  static func number(_ text: UnsafeRawBufferPointer) -> Int? {
+    guard !text.isEmpty, text.count < 19 else { return nil }
+    var value = 0
+    for byte in text {
+      guard let digit = digit(byte) else { return nil }
+      value = value * 10 + digit
+    }
+    return value
+  }
+
+  static func digit(_ byte: UInt8) -> Int? {
+    byte >= 0x30 && byte <= 0x39 ? Int(byte) - 0x30 : nil
+  }
+
+  static func lower(_ byte: UInt8) -> UInt8 {
+    byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
+  }
+
+  /// Compares names the way HTTP does: ASCII letters in any case.
+  static func equalNames(_ a: String, _ b: String) -> Bool {
+    guard a.utf8.count == b.utf8.count else { return false }
+    return zip(a.utf8, b.utf8).allSatisfy { lower($0) == lower($1) }
+  }
+}

@@ -1,0 +1,78 @@
+/// Percent-encoding of URL components (RFC 3986 §2).
+public enum PercentEncoding {
+  /// Encodes every byte that is not unreserved (letters, digits, `-._~`). NUL-clean.
+  public static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    for byte in bytes {
+      if isUnreserved(byte) { result.append(byte) } else { append(byte, to: &result) }
+    }
+    return result
+  }
+
+  /// Undoes `encode`; a percent sign without two hexadecimal digits stays as it is. `plusIsSpace`: as in forms.
+  public static func decode(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      if let byte = escape(in: bytes, at: index) {
+        result.append(byte)
+        index += 3
+      } else {
+        result.append(plusIsSpace && bytes[index] == 0x2B ? 0x20 : bytes[index])
+        index += 1
+      }
+    }
+    return result
+  }
+
+  /// Decodes what need not be encoded and writes the other escapes in upper case (RFC 3986 §6.2.2.1, §6.2.2.2).
+  static func normalize(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { utf8 in
+      let bytes = UnsafeRawBufferPointer(utf8)
+      var result: [UInt8] = []
+      var index = 0
+      while index < bytes.count {
+        if let byte = escape(in: bytes, at: index) {
+          if isUnreserved(byte) { result.append(byte) } else { append(byte, to: &result) }
+          index += 3
+        } else {
+          result.append(bytes[index])
+          index += 1
+        }
+      }
+      return String(decoding: result, as: UTF8.self)
+    }
+  }
+
+  private static func escape(in bytes: UnsafeRawBufferPointer, at index: Int) -> UInt8? {
+    guard bytes[index] == 0x25, index + 2 < bytes.count else { return nil }
+    guard let high = hexValue(bytes[index + 1]), let low = hexValue(bytes[index + 2]) else { return nil }
+    return high << 4 | low
+  }
+
+  static func append(_ byte: UInt8, to result: inout [UInt8]) {
+    let digits: StaticString = "0123456789ABCDEF"
+    result.append(0x25)
+    result.append(digits.utf8Start[Int(byte >> 4)])
+    result.append(digits.utf8Start[Int(byte & 15)])
+  }
+
+  static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: return byte - 0x30
+    case 0x41...0x46: return byte - 0x41 + 10
+    case 0x61...0x66: return byte - 0x61 + 10
+    default: return nil
+    }
+  }
+
+  static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,130 @@
+/// Collects the header lines libcurl delivers into the head of the last response.
+///
+/// A status line begins a new head, so that the fields of interim (1xx) responses, and of responses libcurl answers
+/// by itself, never get into the final one. Lines after the empty line are trailers.
+struct ResponseIntake {
+  enum Line {
+    /// A status line, field or trailer.
+    case part
+    /// The empty line after a head.
+    case endOfHead
+  }
+
+  private(set) var status = 0
+  private(set) var reason = ""
+  private(set) var httpVersion = "1.1"
+  private(set) var block = Bytes()
+  /// Fields after a chunked body, if there were any.
+  private(set) var trailers: Bytes?
+  private(set) var contentLength = -1
+  private(set) var isChunked = false
+  private(set) var hasContentEncoding = false
+  private(set) var hasLocation = false
+  private(set) var isHeadComplete = false
+
+  var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
+
+  /// Nothing received, for the next request.
+  mutating func reset() { self = ResponseIntake() }
+
+  mutating func receive(_ line: UnsafeRawBufferPointer) -> Line {
+    if isHeadComplete || status == 0, Self.isStatusLine(line) {
+      reset()
+      parseStatusLine(line)
+      return .part
+    }
+    let text = Self.withoutLineEnd(line)
+    if isHeadComplete {
+      if !text.isEmpty { appendTrailer(text) }
+      return .part
+    }
+    guard !text.isEmpty else {
+      isHeadComplete = true
+      if isChunked { contentLength = -1 }
+      return .endOfHead
+    }
+    if block.count == 0, status == 0 { return .part }
+    append(text)
+    return .part
+  }
+
+  /// The head as a value.
+  func head(url: String) -> ResponseHead {
+    ResponseHead(
+      status: status, reason: reason, httpVersion: httpVersion, url: url, headerBlock: block,
+      expectedContentLength: contentLength)
+  }
+
+  private mutating func append(_ text: UnsafeRawBufferPointer) {
+    if let first = text.first, first == 0x20 || first == 0x09, block.count > 0 {
+      // obs-fold (RFC 9112 §5.2) reads as one space.
+      block.removeLast(2)
+      block.append(byte: 0x20)
+      block.append(HeaderText.trimmed(text))
+    } else {
+      note(text)
+      block.append(text)
+    }
+    block.appendLineEnd()
+  }
+
+  private mutating func appendTrailer(_ text: UnsafeRawBufferPointer) {
+    let block = trailers ?? Bytes()
+    trailers = block
+    block.append(text)
+    block.appendLineEnd()
+  }
+
+  /// Remembers what the core itself must look at.
+  private mutating func note(_ field: UnsafeRawBufferPointer) {
+    guard let first = field.first else { return }
+    switch first | 0x20 {
+    case UInt8(ascii: "c"):
+      if let value = HeaderText.value(of: "content-length", in: field) {
+        contentLength = HeaderText.number(value) ?? -1
+      } else if HeaderText.value(of: "content-encoding", in: field) != nil {
+        hasContentEncoding = true
+      }
+    case UInt8(ascii: "l"):
+      if HeaderText.value(of: "location", in: field) != nil { hasLocation = true }
+    case UInt8(ascii: "t"):
+      if HeaderText.value(of: "transfer-encoding", in: field) != nil { isChunked = true }
+    default: break
+    }
+  }
+
+  private mutating func parseStatusLine(_ line: UnsafeRawBufferPointer) {
+    let text = Self.withoutLineEnd(line)
+    // "HTTP/1.1 200 OK", or "HTTP/2 200 ".
+    var index = 5
+    while index < text.count, text[index] != 0x20 { index += 1 }
+    httpVersion = Self.version(UnsafeRawBufferPointer(rebasing: text[5..<index]))
+    while index < text.count, text[index] == 0x20 { index += 1 }
+    while index < text.count, let digit = HeaderText.digit(text[index]) {
+      status = status * 10 + digit
+      index += 1
+    }
+    if index < text.count {
+      reason = String(decoding: HeaderText.trimmed(UnsafeRawBufferPointer(rebasing: text[index...])), as: UTF8.self)
+    }
+  }
+
+  private static func version(_ text: UnsafeRawBufferPointer) -> String {
+    guard text.count == 3, text[0] == UInt8(ascii: "1") else {
+      return text.first == UInt8(ascii: "3") ? "3" : text.first == UInt8(ascii: "2") ? "2" : "1.1"
+    }
+    return text[2] == UInt8(ascii: "0") ? "1.0" : "1.1"
+  }
+
+  private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+    line.count > 5 && line[0] == UInt8(ascii: "H") && line[1] == UInt8(ascii: "T") && line[2] == UInt8(ascii: "T")
+      && line[3] == UInt8(ascii: "P") && line[4] == UInt8(ascii: "/")
+  }
+
+  private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    var count = line.count
+    if count > 0, line[count - 1] == 0x0A { count -= 1 }
+    if count > 0, line[count - 1] == 0x0D { count -= 1 }
+    return UnsafeRawBufferPointer(rebasing: line[..<count])
+  }
+}

@@ -1,0 +1,4 @@
+/// The version of the product, as the default user agent and `--version` say it.
+public enum Version {
+  public static let text = "0.1.0"
+}

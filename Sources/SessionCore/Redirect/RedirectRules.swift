@@ -1,0 +1,108 @@
+/// What a redirect response means (RFC 9110 §15.4, Fetch §4.4), as a pure function.
+enum RedirectRules {
+  enum Outcome {
+    /// It is no redirect that can be followed: the response stands for itself.
+    case response
+    /// Make this request. `keepsBody`: the body goes along. `crossesOrigin`: credentials stay behind.
+    case follow(Request, keepsBody: Bool, crossesOrigin: Bool)
+    case failure(TaskError)
+  }
+
+  static func isRedirect(_ status: Int) -> Bool {
+    switch status {
+    case 301, 302, 303, 307, 308: return true
+    default: return false
+    }
+  }
+
+  /// - Parameters:
+  ///   - url: The URL the request went to, with its fragment, without user and password.
+  ///   - location: The Location field's bytes.
+  static func evaluate(_ request: Request, url: String, status: Int, location: UnsafeRawBufferPointer) -> Outcome {
+    guard isRedirect(status), !location.isEmpty else { return .response }
+    let reference = encodedOnce(location)
+    guard case .success(var target) = URLParts.resolve(reference, against: url) else {
+      return .failure(unparsable(reference, url))
+    }
+    if let scheme = URLParts.leadingScheme(target), !isWeb(String(scheme)) {
+      return .failure(
+        TaskError(.unsupportedURL, "redirect to a URL of an unsupported scheme: \(target)", url: url))
+    }
+    guard case .success(let to) = URLParts.parse(target), case .success(let from) = URLParts.parse(url) else {
+      return .failure(unparsable(reference, url))
+    }
+    if to.fragment == nil, let fragment = from.fragment { target += "#\(fragment)" }
+    return follow(request, status: status, target: target, crossesOrigin: !sameOrigin(from, to))
+  }
+
+  private static func follow(_ request: Request, status: Int, target: String, crossesOrigin: Bool) -> Outcome {
+    var next = request
+    next.url = target
+    let method = methodAfter(status, request.method)
+    let keepsBody = method == nil
+    if let method {
+      next.method = method
+      next.body = .none
+      next.headers.removeAll { isContentField($0.name) }
+    }
+    if crossesOrigin { next.headers.removeAll { isBoundToOrigin($0.name) } }
+    return .follow(next, keepsBody: keepsBody, crossesOrigin: crossesOrigin)
+  }
+
+  /// The method to change to, or nil where method and body stay as they are.
+  static func methodAfter(_ status: Int, _ method: String) -> String? {
+    switch status {
+    case 301, 302: return method == "POST" ? "GET" : nil
+    case 303: return method == "GET" || HeaderText.equalNames(method, "HEAD") ? nil : "GET"
+    default: return nil
+    }
+  }
+
+  /// Applies the rules on credentials to a request a handler made itself: a field bound to the origin stays behind
+  /// unless the handler gave it another value than the old request had.
+  static func guarded(_ request: Request, previous: Request, crossesOrigin: Bool) -> Request {
+    guard crossesOrigin else { return request }
+    var result = request
+    result.headers.removeAll { isBoundToOrigin($0.name) && previous.headers.contains($0) }
+    return result
+  }
+
+  /// True when both URLs have one scheme, host and port.
+  static func sameOrigin(_ a: URLParts, _ b: URLParts) -> Bool {
+    a.scheme == b.scheme && HeaderText.equalNames(a.host ?? "", b.host ?? "")
+      && (a.port ?? URLParts.defaultPort(a.scheme)) == (b.port ?? URLParts.defaultPort(b.scheme))
+  }
+
+  static func isBoundToOrigin(_ name: String) -> Bool {
+    ["authorization", "cookie", "proxy-authorization", "host"].contains { HeaderText.equalNames($0, name) }
+  }
+
+  static func isContentField(_ name: String) -> Bool {
+    if HeaderText.equalNames(name, "transfer-encoding") || HeaderText.equalNames(name, "expect") { return true }
+    let prefix = "content-"
+    return name.utf8.count > prefix.utf8.count && HeaderText.equalNames(String(name.prefix(prefix.count)), prefix)
+  }
+
+  static func isWeb(_ scheme: String) -> Bool {
+    HeaderText.equalNames(scheme, "http") || HeaderText.equalNames(scheme, "https")
+  }
+
+  /// Bytes that a URL cannot have are percent-encoded, whatever their character set; escapes that are there stay.
+  static func encodedOnce(_ bytes: UnsafeRawBufferPointer) -> String {
+    guard bytes.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else { return String(decoding: bytes, as: UTF8.self) }
+    var result: [UInt8] = []
+    for byte in bytes {
+      if byte <= 0x20 || byte >= 0x7F {
+        PercentEncoding.append(byte, to: &result)
+      } else {
+        result.append(byte)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func unparsable(_ reference: String, _ url: String) -> TaskError {
+    TaskError(
+      .redirectToNonexistentLocation, "the redirect's Location is no URL: \(reference)", url: url)
+  }
+}

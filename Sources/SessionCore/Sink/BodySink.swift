@@ -1,0 +1,135 @@
+/// Where the body of the final response goes: decoded, counted, limited.
+final class BodySink {
+  enum Outcome {
+    case taken
+    /// There is no room; the same bytes must be offered again later.
+    case full
+    case failure(TaskError)
+  }
+
+  private enum Target {
+    case memory
+    case consumer
+    case file(FileSink)
+  }
+
+  private let target: Target
+  private let maximum: Int?
+  private var decoder: DecoderChain?
+  /// The whole body, or what the consumer has not been given.
+  private(set) var collected = Bytes()
+  private var decodedCount = 0
+  /// The consumer is busy with a piece.
+  private var isOutstanding = false
+
+  /// About what a consumer is given at once, and what is kept for it at most.
+  private static let pieceSize = 64 * 1024
+  private static let decodePiece = 32 * 1024
+
+  init(_ destination: Destination, maximum: Int?) {
+    self.maximum = maximum
+    switch destination {
+    case .memory: target = .memory
+    case .consumer: target = .consumer
+    case .file(let path): target = .file(FileSink(path: path))
+    }
+  }
+
+  var file: FileSink? {
+    if case .file(let file) = target { return file }
+    return nil
+  }
+
+  var isMemory: Bool {
+    if case .memory = target { return true }
+    return false
+  }
+
+  /// Prepares for a body of known length (-1: unknown) with these codings.
+  func begin(contentEncodings: [String], expectedLength: Int) -> TaskError? {
+    decoder = contentEncodings.isEmpty ? nil : DecoderChain.make(contentEncodings: contentEncodings)
+    guard decoder == nil, expectedLength > 0 else { return nil }
+    if let maximum, expectedLength > maximum { return tooLong(maximum) }
+    if isMemory { collected.reserve(min(expectedLength, 1 << 20)) }
+    return nil
+  }
+
+  func receive(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+    if isConsumer, hasPiece { return .full }
+    guard let decoder else { return store(bytes) }
+    decoder.feed(bytes)
+    return pump(decoder)
+  }
+
+  /// The end of the transfer: the error of a body that is not whole. For a consumer only when all was taken.
+  func finish() -> TaskError? { decoder?.finish() }
+
+  // MARK: The consumer
+
+  /// There is enough for the consumer that no more should come.
+  private var hasPiece: Bool { collected.count >= Self.pieceSize }
+
+  /// The transfer cannot go on before the consumer takes something.
+  var isWaitedFor: Bool { isOutstanding && hasPiece }
+
+  /// The consumer has taken, or is taking, all there is.
+  var isDelivered: Bool { collected.count == 0 && !isOutstanding }
+
+  /// There is something for the consumer, and it is free.
+  var wantsDelivery: Bool { isConsumer && !isOutstanding && collected.count > 0 }
+
+  /// The next piece, when there is one and the consumer is free.
+  func takePiece() -> Bytes? {
+    guard wantsDelivery else { return nil }
+    isOutstanding = true
+    let piece = collected
+    collected = Bytes()
+    return piece
+  }
+
+  /// The consumer is free again; decodes on what was kept back.
+  func pieceConsumed() -> Outcome {
+    isOutstanding = false
+    guard let decoder, !hasPiece else { return .taken }
+    return pump(decoder)
+  }
+
+  private func pump(_ decoder: DecoderChain) -> Outcome {
+    while !isConsumer || !hasPiece {
+      let step = withUnsafeTemporaryAllocation(byteCount: Self.decodePiece, alignment: 16) { piece in
+        switch decoder.pull(into: piece) {
+        case .produced(0): return Outcome.full
+        case .produced(let count): return store(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+        case .failure(let error): return .failure(error)
+        }
+      }
+      switch step {
+      case .taken: continue
+      case .full: return .taken
+      case .failure: return step
+      }
+    }
+    return .taken
+  }
+
+  private var isConsumer: Bool {
+    if case .consumer = target { return true }
+    return false
+  }
+
+  private func store(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+    decodedCount += bytes.count
+    if let maximum, decodedCount > maximum { return .failure(tooLong(maximum)) }
+    if case .file(let file) = target {
+      return file.write(bytes).map { .failure($0) } ?? .taken
+    }
+    guard collected.append(bytes) else {
+      return .failure(TaskError(.dataLengthExceedsMaximum, "no memory for the response body"))
+    }
+    return .taken
+  }
+
+  private func tooLong(_ maximum: Int) -> TaskError {
+    TaskError(.dataLengthExceedsMaximum, "the response body is longer than \(maximum) bytes")
+  }
+}

@@ -1,0 +1,245 @@
+/// The life of a task, without any I/O: events in, one action out.
+///
+/// The driver (`TransferDriver`) tells it what libcurl, the clock and the handlers did, and carries out what it
+/// answers. Nothing here knows of sockets, so every order of events can be tried in a test. An event that has no
+/// meaning in a state (a late answer, a second cancel) gives `.none`.
+struct TaskMachine {
+  enum State: Equatable {
+    /// Waits for a turn at its host. turnGranted → transferring · failed → completed
+    case queued
+    /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
+    /// head → askingRedirect, askingResponse, draining or transferring · ended → settling, delivering, completed,
+    /// askingBody, or queued when the same request must be made again · failed → completed
+    case transferring
+    /// The body of a response that another request will follow is being dropped. ended → queued (askingBody where
+    /// the body must be had anew) · failed → completed
+    case draining
+    /// A handler decides about a redirect. The transfer is paused, or over. redirectAnswered → draining,
+    /// transferring, queued or completed · failed → completed
+    case askingRedirect(transferEnded: Bool)
+    /// A handler decides about the response. responseAnswered → transferring or on as after `ended` ·
+    /// failed → completed
+    case askingResponse(transferEnded: Bool)
+    /// A body that cannot be read twice must be replaced. newBody → queued or completed · failed → completed
+    case askingBody
+    /// The transfer is over and the consumer still has pieces to take. consumed → completed · failed → completed
+    case delivering
+    /// The file is being made durable by a helper thread. settled → completed · failed → completed
+    case settling
+    /// The completion has been queued: the end.
+    case completed
+  }
+
+  enum Event {
+    /// The session's limits allow the task to begin (or to go on with the next request).
+    case turnGranted
+    /// The head of a final response is there.
+    case head(Verdict)
+    case redirectAnswered(RedirectChoice)
+    case responseAnswered(allow: Bool)
+    /// libcurl is done with the transfer.
+    case ended(Ending)
+    /// The consumer has taken everything there was.
+    case consumed
+    /// The layer above gave a body to send anew, or none.
+    case newBody(available: Bool)
+    /// The helper thread is done with the file.
+    case settled(success: Bool)
+    /// Cancelled, timed out, or a handler failed.
+    case failed
+  }
+
+  /// What is to be done about a response's head.
+  enum Verdict {
+    /// It is the response.
+    case final
+    /// It is the response and a handler is asked first.
+    case finalAsking
+    /// It is a redirect, to be followed; `needsBody`: the request's body must be had anew for that.
+    case redirect(needsBody: Bool)
+    /// It is a redirect about which a handler is asked.
+    case redirectAsking
+    /// The same request must be made again (credentials, or without an expectation).
+    case again(needsBody: Bool)
+  }
+
+  enum RedirectChoice {
+    case follow(needsBody: Bool)
+    case refuse
+  }
+
+  enum Ending {
+    /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
+    case success(undelivered: Bool, settles: Bool)
+    case failure
+    /// libcurl could not rewind the body; it must be had anew and the request made again.
+    case bodyLost
+  }
+
+  enum Action: Equatable {
+    case none
+    /// Give the request to libcurl.
+    case attach
+    /// Send the event and keep the body back.
+    case askRedirect
+    case askResponse
+    /// Drop what is left of the body.
+    case discardBody
+    /// Let the body come.
+    case receiveBody
+    /// Make the next request, or the same one again.
+    case nextRequest
+    /// Ask for a body that can be sent.
+    case askBody
+    case settleFile
+    /// Queue the completion; `success` false: with the error the driver knows.
+    case complete(success: Bool)
+    /// As `complete(success: false)`, with `cancelled` as the error: the disposition said so.
+    case refuseResponse
+    /// As `complete(success: false)`, with `request_body_stream_exhausted`.
+    case failForBody
+  }
+
+  private(set) var state = State.queued
+  /// A follow-up request waits for a fresh body.
+  private var wantsBody = false
+  /// How the transfer ended while a handler was being asked.
+  private var ending = Ending.failure
+
+  var isComplete: Bool { state == .completed }
+
+  /// True while the task has or makes a connection and nobody above is being waited for: the time that counts for
+  /// the request timeout.
+  var isOnTheClock: Bool {
+    switch state {
+    case .transferring, .draining: return true
+    case .queued, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling, .completed: return false
+    }
+  }
+
+  mutating func handle(_ event: Event) -> Action {
+    switch event {
+    case .failed: return fail()
+    case .turnGranted: return turnGranted()
+    case .head(let verdict): return head(verdict)
+    case .redirectAnswered(let choice): return redirectAnswered(choice)
+    case .responseAnswered(let allow): return responseAnswered(allow)
+    case .ended(let ending): return ended(ending)
+    case .consumed: return state == .delivering ? complete(success: true) : .none
+    case .newBody(let available): return newBody(available)
+    case .settled(let success): return state == .settling ? complete(success: success) : .none
+    }
+  }
+
+  private mutating func fail() -> Action {
+    state == .completed ? .none : complete(success: false)
+  }
+
+  private mutating func turnGranted() -> Action {
+    guard state == .queued else { return .none }
+    state = .transferring
+    return .attach
+  }
+
+  private mutating func head(_ verdict: Verdict) -> Action {
+    guard state == .transferring else { return .none }
+    switch verdict {
+    case .final: return .receiveBody
+    case .finalAsking:
+      state = .askingResponse(transferEnded: false)
+      return .askResponse
+    case .redirect(let needsBody), .again(let needsBody):
+      state = .draining
+      wantsBody = needsBody
+      return .discardBody
+    case .redirectAsking:
+      state = .askingRedirect(transferEnded: false)
+      return .askRedirect
+    }
+  }
+
+  private mutating func redirectAnswered(_ choice: RedirectChoice) -> Action {
+    guard case .askingRedirect(let transferEnded) = state else { return .none }
+    switch choice {
+    case .follow(let needsBody):
+      wantsBody = needsBody
+      if transferEnded { return followUp() }
+      state = .draining
+      return .discardBody
+    case .refuse:
+      state = .transferring
+      return transferEnded ? ended(ending) : .receiveBody
+    }
+  }
+
+  private mutating func responseAnswered(_ allow: Bool) -> Action {
+    guard case .askingResponse(let transferEnded) = state else { return .none }
+    guard allow else {
+      state = .completed
+      return .refuseResponse
+    }
+    state = .transferring
+    return transferEnded ? ended(ending) : .receiveBody
+  }
+
+  private mutating func ended(_ ending: Ending) -> Action {
+    switch state {
+    case .transferring: return transferEnded(ending)
+    case .draining: return followUp()
+    case .askingRedirect:
+      self.ending = ending
+      state = .askingRedirect(transferEnded: true)
+      return .none
+    case .askingResponse:
+      self.ending = ending
+      if case .failure = ending { return complete(success: false) }
+      state = .askingResponse(transferEnded: true)
+      return .none
+    case .queued, .askingBody, .delivering, .settling, .completed: return .none
+    }
+  }
+
+  private mutating func transferEnded(_ ending: Ending) -> Action {
+    switch ending {
+    case .failure: return complete(success: false)
+    case .bodyLost:
+      wantsBody = true
+      return followUp()
+    case .success(let undelivered, let settles):
+      if settles {
+        state = .settling
+        return .settleFile
+      }
+      if undelivered {
+        state = .delivering
+        return .none
+      }
+      return complete(success: true)
+    }
+  }
+
+  private mutating func followUp() -> Action {
+    if wantsBody {
+      state = .askingBody
+      return .askBody
+    }
+    state = .queued
+    return .nextRequest
+  }
+
+  private mutating func newBody(_ available: Bool) -> Action {
+    guard state == .askingBody else { return .none }
+    wantsBody = false
+    guard available else {
+      state = .completed
+      return .failForBody
+    }
+    state = .queued
+    return .nextRequest
+  }
+
+  private mutating func complete(success: Bool) -> Action {
+    state = .completed
+    return .complete(success: success)
+  }
+}

@@ -1,0 +1,67 @@
+import CCurlShim
+import Glibc
+
+/// The functions libcurl calls. They only find the transfer and tell it; none of them blocks or calls upward.
+enum Callbacks {
+  static func install(on curl: UnsafeMutableRawPointer, context: UnsafeMutableRawPointer, poller: Poller) {
+    hs_easy_set_data_callback(curl, CURLOPT_WRITEFUNCTION, write)
+    hs_easy_set_pointer(curl, CURLOPT_WRITEDATA, context)
+    hs_easy_set_data_callback(curl, CURLOPT_HEADERFUNCTION, header)
+    hs_easy_set_pointer(curl, CURLOPT_HEADERDATA, context)
+    hs_easy_set_data_callback(curl, CURLOPT_READFUNCTION, read)
+    hs_easy_set_pointer(curl, CURLOPT_READDATA, context)
+    hs_easy_set_seek_callback(curl, seek)
+    hs_easy_set_pointer(curl, CURLOPT_SEEKDATA, context)
+    hs_easy_set_prerequest_callback(curl, prerequest)
+    hs_easy_set_pointer(curl, CURLOPT_PREREQDATA, context)
+    // A connection outlives the handle that made it, but never the poller.
+    hs_easy_set_socket_callbacks(curl, openSocket, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
+  }
+
+  /// libcurl's CURL_WRITEFUNC_PAUSE and CURL_READFUNC_PAUSE, which are macros.
+  static let pause = 0x1000_0001
+  static let abortRead = 0x1000_0000
+
+  private static let write: hs_data_callback = { data, size, count, context in
+    guard let transfer = transfer(context) else { return 0 }
+    return transfer.receiveBody(UnsafeRawBufferPointer(start: data, count: size * count))
+  }
+
+  private static let header: hs_data_callback = { data, size, count, context in
+    guard let transfer = transfer(context) else { return 0 }
+    return transfer.receiveHeaderLine(UnsafeRawBufferPointer(start: data, count: size * count))
+  }
+
+  private static let read: hs_data_callback = { data, size, count, context in
+    guard let transfer = transfer(context), let data else { return Callbacks.abortRead }
+    return transfer.provideBody(UnsafeMutableRawBufferPointer(start: data, count: size * count))
+  }
+
+  private static let seek: curl_seek_callback = { context, offset, origin in
+    guard let transfer = transfer(context), origin == SEEK_SET else { return Int32(CURL_SEEKFUNC_FAIL) }
+    return Int32(transfer.rewindBody(to: Int(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
+  }
+
+  private static let prerequest: curl_prereq_callback = { context, _, _, _, _ in
+    guard let transfer = transfer(context) else { return CURL_PREREQFUNC_ABORT }
+    return transfer.requestBegins() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  }
+
+  private static let openSocket: curl_opensocket_callback = { context, _, address in
+    guard let context, let address else { return -1 }
+    let descriptor = hs_open_socket(address)
+    Unmanaged<Poller>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.opened(descriptor) }
+    return descriptor
+  }
+
+  private static let closeSocket: curl_closesocket_callback = { context, descriptor in
+    guard let context else { return -1 }
+    return Unmanaged<Poller>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.closeSocket(descriptor) }
+  }
+
+  @inline(__always)
+  private static func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    guard let context else { return nil }
+    return Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer }
+  }
+}

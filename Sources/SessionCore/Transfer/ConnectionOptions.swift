@@ -1,0 +1,55 @@
+import CCurlShim
+
+/// The part of a session's configuration that is set on a handle once.
+final class ConnectionOptions {
+  private let configuration: SessionConfiguration
+  private let userAgent: String
+  private var resolve: UnsafeMutablePointer<curl_slist>?
+
+  init(_ configuration: SessionConfiguration) {
+    self.configuration = configuration
+    userAgent = configuration.userAgent ?? "httpscript/\(Version.text)"
+    for (place, address) in configuration.resolve {
+      if let grown = curl_slist_append(resolve, "\(place):\(address)") { resolve = grown }
+    }
+  }
+
+  deinit { curl_slist_free_all(resolve) }
+
+  func apply(to easy: EasyHandle) {
+    easy.set(CURLOPT_USERAGENT, userAgent)
+    if let resolve { hs_easy_set_pointer(easy.curl, CURLOPT_RESOLVE, UnsafeMutableRawPointer(resolve)) }
+    if let interface = configuration.interface { easy.set(CURLOPT_INTERFACE, interface) }
+    if let socket = configuration.unixSocket { easy.set(CURLOPT_UNIX_SOCKET_PATH, socket) }
+    if let file = configuration.caFile { easy.set(CURLOPT_CAINFO, file) }
+    if configuration.tlsMinimum != nil || configuration.tlsMaximum != nil {
+      easy.set(CURLOPT_SSLVERSION, minimum(configuration.tlsMinimum) | maximum(configuration.tlsMaximum))
+    }
+  }
+
+  private func minimum(_ version: TLSVersion?) -> Int {
+    switch version {
+    case nil: return Int(CURL_SSLVERSION_DEFAULT)
+    case .v1_0: return Int(CURL_SSLVERSION_TLSv1_0)
+    case .v1_1: return Int(CURL_SSLVERSION_TLSv1_1)
+    case .v1_2: return Int(CURL_SSLVERSION_TLSv1_2)
+    case .v1_3: return Int(CURL_SSLVERSION_TLSv1_3)
+    }
+  }
+
+  private func maximum(_ version: TLSVersion?) -> Int {
+    // CURL_SSLVERSION_MAX_… are the same numbers, 16 bits up.
+    version.map { minimum($0) << 16 } ?? 0
+  }
+
+  /// libcurl's number for a policy.
+  static func httpVersion(_ policy: HTTPVersionPolicy) -> Int {
+    switch policy {
+    case .automatic: return Int(CURL_HTTP_VERSION_2TLS)
+    case .http1_0: return Int(CURL_HTTP_VERSION_1_0)
+    case .http1_1: return Int(CURL_HTTP_VERSION_1_1)
+    case .http2: return Int(CURL_HTTP_VERSION_2TLS)
+    case .http2PriorKnowledge: return Int(CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE)
+    }
+  }
+}

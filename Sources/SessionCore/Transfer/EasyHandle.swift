@@ -1,0 +1,223 @@
+import CCurlShim
+import Glibc
+
+/// One of libcurl's easy handles, pooled by its session and used again as it is: it remembers what it has been set to,
+/// so that only differences are set.
+final class EasyHandle {
+  let curl: UnsafeMutableRawPointer
+  let url = URLHandle()
+  /// The transfer it works for; what the callbacks speak to.
+  unowned(unsafe) var transfer: Transfer?
+  /// Text of the last error; filled by libcurl.
+  let errorBuffer: UnsafeMutablePointer<CChar>
+  /// Not to be used again: libcurl has learnt something (a Digest nonce, a refused expectation) that it cannot forget.
+  var isTainted = false
+
+  // What it is set to.
+  private var headers: HeaderList?
+  private var customMethod: String?
+  private var shape = Shape.get
+  private var decompresses = true
+  private var largeBuffer = false
+  private var proxy: String?
+  private var version = 0
+  private var authentication = 0
+  private var waitsForPipe = false
+
+  /// libcurl's kinds of request.
+  enum Shape: Equatable {
+    case get
+    case head
+    /// A body in memory, sent with the head in one go.
+    case post
+    /// A body from the read callback.
+    case upload
+  }
+
+  init?(session: Session) {
+    guard let handle = curl_easy_init(), url.handle != nil else { return nil }
+    curl = handle
+    errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    setOnce(session)
+  }
+
+  deinit {
+    // What the callbacks need is gone already; nothing of a transfer is left to be told.
+    curl_easy_cleanup(curl)
+    errorBuffer.deallocate()
+  }
+
+  var errorText: String { String(cString: errorBuffer) }
+
+  private func setOnce(_ session: Session) {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    Callbacks.install(on: curl, context: context, poller: session.core.poller)
+    hs_easy_set_pointer(curl, CURLOPT_PRIVATE, context)
+    hs_easy_set_pointer(curl, CURLOPT_ERRORBUFFER, errorBuffer)
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_NOPROGRESS, 1)
+    set(CURLOPT_TCP_NODELAY, 1)
+    set(CURLOPT_QUICK_EXIT, 1)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    // The session's own timeouts rule; libcurl's default of five minutes must not.
+    set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
+    set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+    set(CURLOPT_ACCEPT_ENCODING, Self.codings)
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_PROXY, "")
+    set(CURLOPT_NOPROXY, "")
+    proxy = ""
+    set(CURLOPT_UPLOAD_BUFFERSIZE, 64 * 1024)
+    hs_easy_set_pointer(curl, CURLOPT_CURLU, UnsafeMutableRawPointer(url.handle))
+    session.connectionOptions.apply(to: self)
+  }
+
+  static let codings = "gzip, deflate, br, zstd"
+
+  func set(_ option: CURLoption, _ value: Int) { hs_easy_set_long(curl, option, value) }
+  func set(_ option: CURLoption, _ value: String?) {
+    if let value {
+      hs_easy_set_string(curl, option, value)
+    } else {
+      hs_easy_set_string(curl, option, nil)
+    }
+  }
+
+  /// Sets what differs from the request before.
+  func configure(_ setup: RequestSetup) {
+    errorBuffer.pointee = 0
+    // libcurl keeps the text of the last URL unless told, and would repeat a request there.
+    hs_easy_set_string(curl, CURLOPT_URL, nil)
+    setHeaders(setup.headers)
+    setShape(setup.shape)
+    if customMethod != setup.customMethod {
+      customMethod = setup.customMethod
+      set(CURLOPT_CUSTOMREQUEST, customMethod)
+    }
+    setBody(setup)
+    if decompresses != setup.decompresses {
+      decompresses = setup.decompresses
+      set(CURLOPT_ACCEPT_ENCODING, decompresses ? Self.codings : nil)
+    }
+    if largeBuffer != setup.largeBuffer {
+      largeBuffer = setup.largeBuffer
+      set(CURLOPT_BUFFERSIZE, largeBuffer ? 256 * 1024 : 16 * 1024)
+    }
+    if proxy != setup.proxy {
+      proxy = setup.proxy
+      set(CURLOPT_PROXY, setup.proxy)
+    }
+    if version != setup.httpVersion {
+      version = setup.httpVersion
+      set(CURLOPT_HTTP_VERSION, version)
+    }
+    if waitsForPipe != setup.waitsForPipe {
+      waitsForPipe = setup.waitsForPipe
+      set(CURLOPT_PIPEWAIT, waitsForPipe ? 1 : 0)
+    }
+  }
+
+  private func setHeaders(_ list: HeaderList) {
+    if headers === list { return }
+    hs_easy_set_pointer(curl, CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(list.head))
+    headers = list
+  }
+
+  /// Leaving a shape undoes what libcurl keeps of it.
+  private func setShape(_ wanted: Shape) {
+    if shape == wanted { return }
+    set(CURLOPT_HTTPGET, 1)
+    switch wanted {
+    case .get: break
+    case .head: set(CURLOPT_NOBODY, 1)
+    case .post: set(CURLOPT_POST, 1)
+    case .upload: set(CURLOPT_UPLOAD, 1)
+    }
+    if shape == .post { hs_easy_set_pointer(curl, CURLOPT_POSTFIELDS, nil) }
+    shape = wanted
+  }
+
+  private func setBody(_ setup: RequestSetup) {
+    switch setup.shape {
+    case .get, .head: break
+    case .post:
+      let body = setup.body
+      hs_easy_set_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body?.count ?? 0))
+      hs_easy_set_pointer(curl, CURLOPT_POSTFIELDS, body?.base ?? UnsafeMutableRawPointer(errorBuffer))
+    case .upload:
+      hs_easy_set_offset(curl, CURLOPT_INFILESIZE_LARGE, curl_off_t(setup.uploadLength))
+    }
+  }
+
+  /// Lets libcurl answer a challenge with this name and password, by the given schemes.
+  func setCredentials(user: String, password: String, schemes: Int) {
+    authentication = schemes
+    isTainted = true
+    set(CURLOPT_USERNAME, user)
+    set(CURLOPT_PASSWORD, password)
+    set(CURLOPT_HTTPAUTH, schemes)
+  }
+
+  /// Takes the credentials away again, for a request elsewhere.
+  func clearCredentials() {
+    guard authentication != 0 else { return }
+    authentication = 0
+    set(CURLOPT_USERNAME, nil)
+    set(CURLOPT_PASSWORD, nil)
+    set(CURLOPT_HTTPAUTH, Int(bitPattern: UInt(1)))
+  }
+
+  func long(_ info: CURLINFO) -> Int {
+    var value = 0
+    hs_easy_get_long(curl, info, &value)
+    return value
+  }
+
+  func offset(_ info: CURLINFO) -> Int {
+    var value: curl_off_t = 0
+    hs_easy_get_offset(curl, info, &value)
+    return Int(value)
+  }
+
+  func string(_ info: CURLINFO) -> String {
+    var value: UnsafePointer<CChar>?
+    guard hs_easy_get_string(curl, info, &value) == CURLE_OK, let value else { return "" }
+    return String(cString: value)
+  }
+}
+
+/// Everything about one request that an easy handle is told.
+struct RequestSetup {
+  var headers: HeaderList
+  var shape: EasyHandle.Shape
+  /// The method where it is not the shape's own.
+  var customMethod: String?
+  /// The body of a `.post`; must live until the transfer ends.
+  var body: Bytes?
+  /// The length of an `.upload`, -1 where unknown.
+  var uploadLength = -1
+  var decompresses = true
+  var largeBuffer = false
+  /// "" is none.
+  var proxy = ""
+  var httpVersion = 0
+  var waitsForPipe = false
+}
+
+/// A list of header lines in libcurl's form. Shared between requests that say the same.
+final class HeaderList {
+  private(set) var head: UnsafeMutablePointer<curl_slist>?
+
+  deinit { curl_slist_free_all(head) }
+
+  func append(_ line: String) {
+    if let grown = curl_slist_append(head, line) { head = grown }
+  }
+
+  /// Appends a field; an empty value is sent as an empty field.
+  func append(_ field: HeaderField) {
+    let blank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+    append(blank ? "\(field.name);" : "\(field.name): \(field.value)")
+  }
+}

@@ -1,0 +1,71 @@
+/// A session: its configuration in the form libcurl takes, its connections, its hosts' queues.
+final class Session {
+  let id: SessionID
+  let configuration: SessionConfiguration
+  unowned let core: SessionCore
+  let connectionOptions: ConnectionOptions
+  let proxies: ProxyRules
+  /// The header list of a request that adds nothing of its own.
+  let plainHeaders: HeaderList
+  private(set) var multi: Multi
+  private var hosts: [String: Host] = [:]
+  private var pool: [EasyHandle] = []
+  /// Tasks that are not complete.
+  var taskCount = 0
+  var isInvalidated = false
+
+  /// Handles kept for later; each costs some 10 KiB.
+  private static let poolLimit = 512
+  private static let hostLimit = 1024
+
+  init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
+    guard let multi = core.makeMulti() else { return nil }
+    self.id = id
+    self.configuration = configuration
+    self.core = core
+    self.multi = multi
+    connectionOptions = ConnectionOptions(configuration)
+    proxies = ProxyRules(configuration.proxy)
+    plainHeaders = HeaderList()
+    configuration.additionalHeaders.forEach(plainHeaders.append)
+  }
+
+  func takeHandle() -> EasyHandle? {
+    pool.popLast() ?? EasyHandle(session: self)
+  }
+
+  func giveBack(_ easy: EasyHandle) {
+    easy.transfer = nil
+    if !easy.isTainted, pool.count < Self.poolLimit { pool.append(easy) }
+  }
+
+  /// The queue for a URL's host. `authority` is the URL's text up to its path.
+  func host(authority: String, of url: URLHandle) -> Host? {
+    if let host = hosts[authority] { return host }
+    let parts = URLParts(of: url)
+    guard let name = parts.host else { return nil }
+    let port = parts.port ?? URLParts.defaultPort(parts.scheme) ?? 0
+    let key = "\(parts.scheme)://\(name.lowercased()):\(port)"
+    if let host = hosts[key] { return host }
+    let host = Host(
+      scheme: parts.scheme, name: name, port: port, proxy: proxies.proxy(scheme: parts.scheme, host: name),
+      maximumConnections: configuration.maximumConnectionsPerHost)
+    if hosts.count >= Self.hostLimit { hosts = hosts.filter { !$0.value.isIdle } }
+    hosts[key] = host
+    hosts[authority] = host
+    return host
+  }
+
+  /// Forgets handles and queues, whose entries would keep the session alive.
+  func close() {
+    hosts.removeAll()
+    pool.removeAll()
+  }
+
+  /// Lets go of the connections that no transfer uses: new transfers get new ones.
+  func closeIdleConnections() {
+    guard let fresh = core.makeMulti() else { return }
+    core.retire(multi)
+    multi = fresh
+  }
+}

@@ -1,0 +1,36 @@
+import CCurlShim
+
+/// The plain `digest` and `any` options: the server is asked first, and its 401 answered once.
+extension Transfer {
+  enum ChallengeScheme {
+    case basic
+    case digest
+  }
+
+  /// Looks whether a 401 can be answered with the credentials given. At most once for each URL.
+  func chooseScheme() -> Bool {
+    guard !answeredChallenge, challengeScheme == nil else { return false }
+    let offered = ChallengeParser.parse(HeaderText.values(of: "www-authenticate", in: intake.block))
+    let hasDigest = offered.contains { $0.scheme == "digest" }
+    let hasBasic = offered.contains { $0.scheme == "basic" }
+    switch authentication {
+    case .digest: challengeScheme = hasDigest ? .digest : nil
+    case .any: challengeScheme = hasDigest ? .digest : hasBasic ? .basic : nil
+    case .none, .basic, .bearer: challengeScheme = nil
+    }
+    return challengeScheme != nil
+  }
+
+  /// Gives libcurl the credentials for the request that answers the challenge. The handle is the one that received
+  /// it, and has kept the server's nonce.
+  func answerChallengeIfDue(_ easy: EasyHandle) {
+    guard let scheme = challengeScheme, !answeredChallenge else { return }
+    answeredChallenge = true
+    switch authentication {
+    case .digest(let user, let password), .any(let user, let password):
+      // CURLAUTH_DIGEST and CURLAUTH_BASIC are macros with casts, which Swift does not see.
+      easy.setCredentials(user: user, password: password, schemes: scheme == .digest ? 1 << 1 : 1)
+    case .none, .basic, .bearer: break
+    }
+  }
+}

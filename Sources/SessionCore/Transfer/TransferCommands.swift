@@ -1,0 +1,57 @@
+/// The port's commands for one task.
+extension Transfer {
+  func suspend() {
+    guard !isSuspended, !machine.isComplete else { return }
+    isSuspended = true
+    updatePause()
+    updateClock()
+  }
+
+  func resume() {
+    guard isSuspended, !machine.isComplete else { return }
+    isSuspended = false
+    if machine.state == .queued {
+      if !isEnqueued { enqueue() } else if let host { startNext(host) }
+    }
+    updatePause()
+    updateClock()
+  }
+
+  func receive(_ answer: Answer) {
+    switch answer {
+    case .redirect(let answer): receiveRedirectAnswer(answer)
+    case .response(let disposition): receiveDisposition(disposition)
+    case .dataConsumed: dataConsumed()
+    case .bodyChunk(let bytes): receiveChunk(bytes)
+    case .bodyFailed(let error):
+      if isWaitingForChunk { fail(error) }
+    case .newBody(let body): receiveNewBody(body)
+    }
+  }
+
+  private func receiveDisposition(_ disposition: ResponseDisposition) {
+    switch disposition {
+    case .allow: advance(.responseAnswered(allow: true))
+    case .cancel: advance(.responseAnswered(allow: false))
+    }
+  }
+
+  private func receiveChunk(_ bytes: Bytes?) {
+    guard isWaitingForChunk else { return }
+    isWaitingForChunk = false
+    source?.give(bytes)
+    updatePause()
+    updateClock()
+  }
+
+  private func dataConsumed() {
+    if case .failure(let problem) = sink.pieceConsumed() { return fail(problem) }
+    if sink.wantsDelivery { queueFlush() }
+    if machine.state == .delivering, sink.isDelivered {
+      if let problem = sink.finish() { return fail(problem) }
+      return advance(.consumed)
+    }
+    updatePause()
+    updateClock()
+  }
+}

@@ -1,0 +1,143 @@
+/// Requests that follow a response: redirects, and the same request again.
+extension Transfer {
+  /// What a redirect's head means, or nil when it is none that is followed.
+  func redirectVerdict() -> TaskMachine.Verdict? {
+    guard RedirectRules.isRedirect(intake.status), intake.hasLocation, let limit = options.redirectLimit else {
+      return nil
+    }
+    switch evaluateRedirect() {
+    case .response: return nil
+    case .failure(let problem):
+      error = problem
+      return .final
+    case .follow(let next, let keepsBody, let crossesOrigin):
+      guard redirects.count < limit else {
+        error = TaskError(.httpTooManyRedirects, "more than \(limit) redirects", url: url)
+        return .final
+      }
+      followUp = FollowUp(
+        request: next, keepsBody: keepsBody, crossesOrigin: crossesOrigin, status: intake.status)
+      if options.interest.contains(.redirect) { return .redirectAsking }
+      return .redirect(needsBody: keepsBody && !canReplayBody)
+    }
+  }
+
+  private func evaluateRedirect() -> RedirectRules.Outcome {
+    var outcome = RedirectRules.Outcome.response
+    var isFirst = true
+    HeaderText.forEachLine(intake.block.buffer) { line in
+      guard isFirst, let location = HeaderText.value(of: "location", in: line) else { return }
+      isFirst = false
+      outcome = RedirectRules.evaluate(request, url: url, status: intake.status, location: location)
+    }
+    return outcome
+  }
+
+  var canReplayBody: Bool { source?.canReplay ?? true }
+
+  func askRedirect() {
+    guard let followUp else { return }
+    core.outbox.append(.willRedirect(id, currentHead(), proposed: followUp.request))
+  }
+
+  /// The handler's word on a redirect.
+  func receiveRedirectAnswer(_ answer: RedirectAnswer) {
+    guard case .askingRedirect = machine.state, var next = followUp else { return }
+    switch answer {
+    case .refuse:
+      followUp = nil
+      return advance(.redirectAnswered(.refuse))
+    case .followProposed: break
+    case .follow(let changed):
+      next = makeFollowUp(changed, proposed: next)
+      followUp = next
+    }
+    advance(.redirectAnswered(.follow(needsBody: next.keepsBody && !canReplayBody)))
+  }
+
+  /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader.
+  private func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
+    var result = proposed
+    if case .success(let from) = URLParts.parse(url), case .success(let to) = URLParts.parse(changed.url) {
+      result.crossesOrigin = !RedirectRules.sameOrigin(from, to)
+    }
+    result.request = RedirectRules.guarded(changed, previous: request, crossesOrigin: result.crossesOrigin)
+    if case .reader = changed.body, case .reader = request.body {
+      result.keepsBody = true
+    } else {
+      result.keepsBody = false
+    }
+    return result
+  }
+
+  /// Makes the request that has been decided on: the next hop, or the same one again.
+  func makeFollowUp() {
+    sentBefore += source?.handed ?? 0
+    sentReported = 0
+    guard let next = followUp else {
+      guard source?.rewind() ?? true else { return fail(bodyLostError) }
+      return enqueue()
+    }
+    followUp = nil
+    redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url))
+    if next.crossesOrigin {
+      authentication = .none
+      easy?.clearCredentials()
+    }
+    answeredChallenge = false
+    challengeScheme = nil
+    takeBody(next)
+  }
+
+  private func takeBody(_ next: FollowUp) {
+    let body = request.body
+    request = next.request
+    if next.keepsBody {
+      if hasFreshBody { hasFreshBody = false } else { request.body = body }
+      guard source?.rewind() ?? true else { return fail(bodyLostError) }
+      return checkAndEnqueue()
+    }
+    switch BodySource.open(request.body) {
+    case .failure(let problem): fail(problem)
+    case .success(let opened):
+      source = opened
+      checkAndEnqueue()
+    }
+  }
+
+  /// A handler may have put anything into the request.
+  private func checkAndEnqueue() {
+    if let problem = RequestCheck.problem(with: request, additional: []) { return fail(problem) }
+    enqueue()
+  }
+
+  private var bodyLostError: TaskError {
+    TaskError(.requestBodyStreamExhausted, "the request body cannot be sent again", url: url)
+  }
+
+  // MARK: A new body
+
+  func askBody() {
+    if options.interest.contains(.newBody) {
+      core.outbox.append(.needsBodyStream(id))
+    } else {
+      advance(.newBody(available: false))
+    }
+  }
+
+  /// The handler's answer.
+  func receiveNewBody(_ body: RequestBody?) {
+    guard machine.state == .askingBody else { return }
+    guard let body else { return advance(.newBody(available: false)) }
+    switch BodySource.open(body) {
+    case .failure(let problem): fail(problem)
+    case .success(let opened):
+      sentBefore += source?.handed ?? 0
+      source = opened
+      request.body = body
+      hasFreshBody = true
+      followUp?.request.body = body
+      advance(.newBody(available: true))
+    }
+  }
+}

@@ -1,0 +1,198 @@
+import CCurlShim
+
+/// What goes out: the handle's settings and the body.
+extension Transfer {
+  /// Takes a handle and gives it the URL. False when that ended the task.
+  func prepareHandle() -> Bool {
+    if let problem = SchemeCheck.problem(with: request.url) {
+      fail(problem)
+      return false
+    }
+    guard let easy = easy ?? session.takeHandle() else {
+      fail(TaskError(.unknown, "libcurl gives no handle"))
+      return false
+    }
+    self.easy = easy
+    easy.url.clear()
+    let code = easy.url.set(request.url)
+    guard code == CURLUE_OK else {
+      let text = String(cString: curl_url_strerror(code))
+      fail(TaskError(.badURL, "not a URL (\(text)): \(request.url)"))
+      return false
+    }
+    let look = URLLook(request.url)
+    takeUserInformation(easy.url, look)
+    host = session.host(authority: look.authority, of: easy.url)
+    guard host != nil else {
+      fail(TaskError(.badURL, "a URL without a host: \(url)"))
+      return false
+    }
+    return true
+  }
+
+  private func takeUserInformation(_ parsed: URLHandle, _ look: URLLook) {
+    urlCredentials = nil
+    guard look.hasUserInformation || look.needsEncoding else {
+      url = request.url
+      return
+    }
+    if let user = parsed.get(CURLUPART_USER, flags: UInt32(CURLU_URLDECODE)) {
+      urlCredentials = (user, parsed.get(CURLUPART_PASSWORD, flags: UInt32(CURLU_URLDECODE)) ?? "")
+      _ = parsed.set(CURLUPART_USER, nil)
+      _ = parsed.set(CURLUPART_PASSWORD, nil)
+    }
+    url = parsed.get(CURLUPART_URL) ?? request.url
+  }
+
+  func makeSetup(_ host: Host) -> RequestSetup {
+    let shape = requestShape
+    var setup = RequestSetup(headers: makeHeaders(shape), shape: shape)
+    setup.customMethod = customMethod(shape)
+    if case .data(let bytes) = request.body { setup.body = bytes }
+    setup.uploadLength = source?.length ?? -1
+    setup.decompresses = options.decompress
+    setup.largeBuffer = sink.file != nil
+    setup.proxy = host.proxy
+    setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
+    setup.waitsForPipe = host.speaksHTTP2
+    return setup
+  }
+
+  private var requestShape: EasyHandle.Shape {
+    if HeaderText.equalNames(request.method, "HEAD") { return .head }
+    guard let source else {
+      switch request.method {
+      case "PUT", "POST", "PATCH": return .post
+      default: return .get
+      }
+    }
+    if case .data = request.body, source.length <= Self.largestInlineBody, !usesExpectation,
+      !options.interest.contains(.sentBodyData)
+    {
+      return .post
+    }
+    return .upload
+  }
+
+  /// A body up to this size goes out in one piece with the head, and is not asked for by the read callback.
+  private static let largestInlineBody = 64 * 1024
+  private static let expectationThreshold = 1024 * 1024
+
+  var usesExpectation: Bool {
+    switch expectation {
+    case .always: return true
+    case .never: return false
+    case .automatic:
+      guard let source else { return false }
+      return source.length < 0 || source.length > Self.expectationThreshold
+    }
+  }
+
+  private func customMethod(_ shape: EasyHandle.Shape) -> String? {
+    switch shape {
+    case .get: return request.method == "GET" ? nil : request.method
+    case .head: return request.method == "HEAD" ? nil : request.method
+    case .post: return request.method == "POST" ? nil : request.method
+    case .upload: return request.method == "PUT" ? nil : request.method
+    }
+  }
+
+  // MARK: Header lines
+
+  private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
+    let authorization = authorizationHeader
+    if request.headers.isEmpty, authorization == nil, shape == .get || shape == .head { return session.plainHeaders }
+    let list = HeaderList()
+    let hasBody = shape == .post || shape == .upload
+    for field in request.headers where !(hasBody && isFraming(field.name)) { list.append(field) }
+    for field in session.configuration.additionalHeaders where !has(field.name) { list.append(field) }
+    if let authorization { list.append("Authorization: \(authorization)") }
+    if hasBody { appendBodyHeaders(to: list, shape) }
+    return list
+  }
+
+  private func appendBodyHeaders(to list: HeaderList, _ shape: EasyHandle.Shape) {
+    // A name and a colon alone takes a field of libcurl's own away.
+    if !has("content-type") { list.append("Content-Type:") }
+    if !has("expect"), shape == .post || !usesExpectation { list.append("Expect:") }
+  }
+
+  private func isFraming(_ name: String) -> Bool {
+    HeaderText.equalNames(name, "content-length") || HeaderText.equalNames(name, "transfer-encoding")
+  }
+
+  private func has(_ name: String) -> Bool {
+    request.headers.contains { HeaderText.equalNames($0.name, name) }
+  }
+
+  /// The credentials that go with the request without being asked for. A field set by hand wins.
+  private var authorizationHeader: String? {
+    if has("authorization") { return nil }
+    if let (user, password) = urlCredentials { return "Basic \(Base64.encode("\(user):\(password)"))" }
+    switch authentication {
+    case .basic(let user, let password): return "Basic \(Base64.encode("\(user):\(password)"))"
+    case .bearer(let token): return "Bearer \(token)"
+    case .none, .digest, .any: return nil
+    }
+  }
+
+  // MARK: The body
+
+  /// libcurl is about to send the request. False when it must not: the connection died, and a repetition could do
+  /// twice what was meant once.
+  func requestBegins() -> Bool {
+    requestsBegun += 1
+    touch()
+    if requestsBegun > 1, !sawHeader, !RequestCheck.isIdempotent(request.method) {
+      refusedRepeat = true
+      return false
+    }
+    sawHeader = false
+    if let easy, host?.scheme == "https" { recordTLS(easy) }
+    return true
+  }
+
+  private func recordTLS(_ easy: EasyHandle) {
+    var version: UnsafePointer<CChar>?
+    var cipher: UnsafePointer<CChar>?
+    hs_easy_get_tls(easy.curl, &version, &cipher)
+    transaction.tlsVersion = version.map { String(cString: $0) } ?? ""
+    transaction.tlsCipher = cipher.map { String(cString: $0) } ?? ""
+  }
+
+  /// libcurl wants bytes of the body.
+  func provideBody(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    touch()
+    if isSuspended || isWaitingForChunk { return pauseSending() }
+    guard let source else { return 0 }
+    if intake.isHeadComplete, !intake.isInterim, isResponseWhole {
+      // The server has said all it has to say; the rest of the body is of no use to it.
+      endedEarly = true
+      return Callbacks.abortRead
+    }
+    switch source.read(into: buffer) {
+    case .bytes(let count):
+      if options.interest.contains(.sentBodyData) { queueFlush() }
+      return count
+    case .wait:
+      isWaitingForChunk = true
+      core.outbox.append(.needsBodyChunk(id, suggestedSize: buffer.count))
+      updateClock()
+      return pauseSending()
+    case .failure(let error):
+      self.error = error
+      return Callbacks.abortRead
+    }
+  }
+
+  private func pauseSending() -> Int {
+    pauseMask |= CURLPAUSE_SEND
+    return Callbacks.pause
+  }
+
+  /// libcurl must send the body again from this place.
+  func rewindBody(to offset: Int) -> Bool {
+    guard offset == 0, let source else { return offset == 0 }
+    return source.rewind()
+  }
+}

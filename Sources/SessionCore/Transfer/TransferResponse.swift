@@ -1,0 +1,163 @@
+import CCurlShim
+
+/// What comes in: heads, bodies, and what is to be done about them.
+extension Transfer {
+  /// The most of a body that is dropped to keep a connection; a larger one costs more than a new connection.
+  private static let drainLimit = 64 * 1024
+
+  func currentHead() -> ResponseHead { intake.head(url: url) }
+
+  /// libcurl delivers a header line. Returns what has been taken of it.
+  func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
+    touch()
+    sawHeader = true
+    if case .endOfHead = intake.receive(line) { headEnded() }
+    return error == nil && !dropsConnection ? line.count : 0
+  }
+
+  private func headEnded() {
+    if intake.isInterim {
+      if intake.status != 100, options.interest.contains(.informational) {
+        core.outbox.append(.informational(id, currentHead()))
+      }
+      return
+    }
+    // With credentials in its hands, libcurl may answer a 401 by itself.
+    if answeredChallenge, intake.status == 401 {
+      isVerdictDeferred = true
+    } else {
+      judge()
+    }
+  }
+
+  /// Decides what the head means and tells the machine.
+  func judge() {
+    isVerdictDeferred = false
+    advance(.head(verdict()))
+  }
+
+  private func verdict() -> TaskMachine.Verdict {
+    if intake.status == 401, chooseScheme() {
+      return .again(needsBody: !canReplayBody)
+    }
+    if intake.status == 417, usesExpectation {
+      expectation = .never
+      return .again(needsBody: !canReplayBody)
+    }
+    if let verdict = redirectVerdict() { return verdict }
+    return options.interest.contains(.response) ? .finalAsking : .final
+  }
+
+  /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was
+  /// not met leaves the connection in doubt as well.
+  private var dropsConnection: Bool {
+    guard bodyMode == .drop else { return false }
+    return intake.status == 417 || max(dropped, intake.contentLength) > Self.drainLimit
+  }
+
+  /// The response is the answer to the task.
+  func receiveResponse() {
+    bodyMode = .deliver
+    let encodings =
+      options.decompress && intake.hasContentEncoding ? HeaderText.values(of: "content-encoding", in: intake.block) : []
+    let expected = hasNoBody ? 0 : intake.contentLength
+    if let problem = sink.begin(contentEncodings: encodings, expectedLength: expected) {
+      error = problem
+      if !isAttached { return fail(problem) }
+    }
+    updatePause()
+  }
+
+  private var hasNoBody: Bool {
+    intake.status == 204 || intake.status == 304 || HeaderText.equalNames(request.method, "HEAD")
+  }
+
+  /// libcurl delivers a piece of the body. Returns what has been taken, or that the transfer must pause.
+  func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    touch()
+    if isVerdictDeferred { judge() }
+    if error != nil { return 0 }
+    if isSuspended { return pauseReceiving() }
+    switch bodyMode {
+    case .hold: return pauseReceiving()
+    case .drop:
+      dropped += bytes.count
+      return dropsConnection ? 0 : bytes.count
+    case .deliver: return deliver(bytes)
+    }
+  }
+
+  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
+    switch sink.receive(bytes) {
+    case .taken:
+      received += bytes.count
+      if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
+      return bytes.count
+    case .full:
+      updateClock()
+      return pauseReceiving()
+    case .failure(let problem):
+      error = problem
+      return 0
+    }
+  }
+
+  // MARK: Events at the end of a turn
+
+  func queueFlush() {
+    guard !isFlushQueued else { return }
+    isFlushQueued = true
+    core.flushList.append(self)
+  }
+
+  func flush() {
+    isFlushQueued = false
+    guard !machine.isComplete else { return }
+    reportSent()
+    reportProgress()
+    if let piece = sink.takePiece() {
+      core.outbox.append(.data(id, piece))
+      // There is room again.
+      updatePause()
+    }
+  }
+
+  private func reportSent() {
+    guard options.interest.contains(.sentBodyData), let source, source.handed > sentReported else { return }
+    let step = source.handed - sentReported
+    sentReported = source.handed
+    core.outbox.append(.sentBodyData(id, sent: step, total: sentReported, expected: source.length))
+  }
+
+  private func reportProgress() {
+    guard options.interest.contains(.progress), bodyMode == .deliver, received != progressReported else { return }
+    progressReported = received
+    core.outbox.append(.progress(id, received: received, expected: intake.contentLength))
+  }
+
+  /// What has not been told when the task ends.
+  func reportFinalProgress() {
+    reportSent()
+    reportProgress()
+  }
+
+  // MARK: Pausing
+
+  /// Makes libcurl pause or go on in each direction, as things now stand.
+  func updatePause() {
+    guard isAttached, let easy, !core.isInsideLibcurl else { return }
+    var mask: Int32 = 0
+    if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
+    if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
+    guard mask != pauseMask else { return }
+    pauseMask = mask
+    _ = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+  }
+
+  private var isHoldingBody: Bool { bodyMode == .hold && intake.isHeadComplete && !intake.isInterim }
+
+  private func pauseReceiving() -> Int {
+    pauseMask |= CURLPAUSE_RECV
+    return Callbacks.pause
+  }
+}
