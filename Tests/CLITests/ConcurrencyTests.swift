@@ -197,7 +197,7 @@ import Testing
     (
       """
       local s = http.session(http.configuration.ephemeral(), { did_receive_data = function() error("in handler") end })
-      s:data_task(base):resume()
+      s:data_task(base .. "/data"):resume()
       """, ["in handler", "script.lua:2:"]
     ),
   ]

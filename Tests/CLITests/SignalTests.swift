@@ -71,7 +71,7 @@ import Testing
     "print('begun') io.stdout:flush() coroutine.wrap(function() while true do pcall(error) end end)()",
     "http.spawn(function() print('begun') io.stdout:flush() repeat until false end):wait()",
     "print('begun') io.stdout:flush() http.sleep(1000)",
-    "print('begun') io.stdout:flush() while true do pcall(function() while true do end end) end",
+    "print('begun') io.stdout:flush() while true do pcall(function() while true do end end) print('caught') io.stdout:flush() end",
   ]
 
   @Test("a runaway script can be interrupted", arguments: runaways, [SIGINT, SIGTERM])
@@ -79,7 +79,7 @@ import Testing
     let running = try Executable(.file(prelude + script)).start()
     #expect(await running.wrote("begun"))
     running.signal(signal)
-    if script.contains("pcall(function") { running.signal(signal) }
+    if script.contains("caught"), await running.wrote("caught") { running.signal(signal) }
     let result = await running.finish()
     #expect(result.ending == .exited(128 + signal) || result.ending == .signalled(signal), "\(result)")
     #expect(result.seconds < 10)
