@@ -7,44 +7,59 @@
 static const char m_http[] = {
 #embed "http.lua"
 };
-static const char m_errors[] = {
+static const char m_http_call[] = {
+#embed "http/call.lua"
+};
+static const char m_http_settings[] = {
+#embed "http/settings.lua"
+};
+static const char m_http_errors[] = {
 #embed "http/errors.lua"
 };
-static const char m_fibers[] = {
+static const char m_http_fibers[] = {
 #embed "http/fibers.lua"
 };
-static const char m_headers[] = {
+static const char m_http_headers[] = {
 #embed "http/headers.lua"
 };
-static const char m_metrics[] = {
+static const char m_http_metrics[] = {
 #embed "http/metrics.lua"
 };
-static const char m_options[] = {
+static const char m_http_options[] = {
 #embed "http/options.lua"
 };
-static const char m_request[] = {
+static const char m_http_request[] = {
 #embed "http/request.lua"
 };
-static const char m_response[] = {
+static const char m_http_response[] = {
 #embed "http/response.lua"
 };
-static const char m_session[] = {
+static const char m_http_session[] = {
 #embed "http/session.lua"
 };
-static const char m_task[] = {
+static const char m_http_steps[] = {
+#embed "http/steps.lua"
+};
+static const char m_http_task[] = {
 #embed "http/task.lua"
 };
-static const char m_dom[] = {
+static const char m_http_terminal[] = {
+#embed "http/terminal.lua"
+};
+static const char m_http_url[] = {
+#embed "http/url.lua"
+};
+static const char m_json[] = {
+#embed "json.lua"
+};
+static const char m_http_dom[] = {
 #embed "http/dom.lua"
 };
-static const char m_html[] = {
+static const char m_http_html[] = {
 #embed "http/html.lua"
 };
-static const char m_xml[] = {
+static const char m_http_xml[] = {
 #embed "http/xml.lua"
-};
-static const char m_url[] = {
-#embed "http/url.lua"
 };
 
 typedef struct module {
@@ -57,19 +72,24 @@ typedef struct module {
 
 static const module modules[] = {
     ENTRY("http", m_http),
-    ENTRY("http.dom", m_dom),
-    ENTRY("http.errors", m_errors),
-    ENTRY("http.fibers", m_fibers),
-    ENTRY("http.headers", m_headers),
-    ENTRY("http.html", m_html),
-    ENTRY("http.metrics", m_metrics),
-    ENTRY("http.options", m_options),
-    ENTRY("http.request", m_request),
-    ENTRY("http.response", m_response),
-    ENTRY("http.session", m_session),
-    ENTRY("http.task", m_task),
-    ENTRY("http.xml", m_xml),
-    ENTRY("http.url", m_url),
+    ENTRY("http.call", m_http_call),
+    ENTRY("http.settings", m_http_settings),
+    ENTRY("http.errors", m_http_errors),
+    ENTRY("http.fibers", m_http_fibers),
+    ENTRY("http.headers", m_http_headers),
+    ENTRY("http.metrics", m_http_metrics),
+    ENTRY("http.options", m_http_options),
+    ENTRY("http.request", m_http_request),
+    ENTRY("http.response", m_http_response),
+    ENTRY("http.session", m_http_session),
+    ENTRY("http.steps", m_http_steps),
+    ENTRY("http.task", m_http_task),
+    ENTRY("http.terminal", m_http_terminal),
+    ENTRY("http.url", m_http_url),
+    ENTRY("json", m_json),
+    ENTRY("http.dom", m_http_dom),
+    ENTRY("http.html", m_http_html),
+    ENTRY("http.xml", m_http_xml),
 };
 
 size_t stdlib_count(void) { return sizeof modules / sizeof modules[0]; }
