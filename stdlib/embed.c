@@ -7,6 +7,9 @@
 static const char m_http[] = {
 #embed "http.lua"
 };
+static const char m_http_call[] = {
+#embed "http/call.lua"
+};
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
 };
@@ -31,6 +34,9 @@ static const char m_http_css_pseudo[] = {
 static const char m_http_dates[] = {
 #embed "http/dates.lua"
 };
+static const char m_http_dom[] = {
+#embed "http/dom.lua"
+};
 static const char m_http_errors[] = {
 #embed "http/errors.lua"
 };
@@ -45,6 +51,9 @@ static const char m_http_filename[] = {
 };
 static const char m_http_headers[] = {
 #embed "http/headers.lua"
+};
+static const char m_http_html[] = {
+#embed "http/html.lua"
 };
 static const char m_http_links[] = {
 #embed "http/links.lua"
@@ -76,6 +85,9 @@ static const char m_http_robots[] = {
 static const char m_http_session[] = {
 #embed "http/session.lua"
 };
+static const char m_http_settings[] = {
+#embed "http/settings.lua"
+};
 static const char m_http_steps[] = {
 #embed "http/steps.lua"
 };
@@ -87,6 +99,9 @@ static const char m_http_terminal[] = {
 };
 static const char m_http_url[] = {
 #embed "http/url.lua"
+};
+static const char m_http_xml[] = {
+#embed "http/xml.lua"
 };
 static const char m_json[] = {
 #embed "json.lua"
@@ -102,6 +117,7 @@ typedef struct module {
 
 static const module modules[] = {
     ENTRY("http", m_http),
+    ENTRY("http.call", m_http_call),
     ENTRY("http.charset", m_http_charset),
     ENTRY("http.crawl", m_http_crawl),
     ENTRY("http.crawl_frontier", m_http_crawl_frontier),
@@ -110,11 +126,13 @@ static const module modules[] = {
     ENTRY("http.css_parser", m_http_css_parser),
     ENTRY("http.css_pseudo", m_http_css_pseudo),
     ENTRY("http.dates", m_http_dates),
+    ENTRY("http.dom", m_http_dom),
     ENTRY("http.errors", m_http_errors),
     ENTRY("http.ext_value", m_http_ext_value),
     ENTRY("http.fibers", m_http_fibers),
     ENTRY("http.filename", m_http_filename),
     ENTRY("http.headers", m_http_headers),
+    ENTRY("http.html", m_http_html),
     ENTRY("http.links", m_http_links),
     ENTRY("http.metrics", m_http_metrics),
     ENTRY("http.mime", m_http_mime),
@@ -125,10 +143,12 @@ static const module modules[] = {
     ENTRY("http.retry", m_http_retry),
     ENTRY("http.robots", m_http_robots),
     ENTRY("http.session", m_http_session),
+    ENTRY("http.settings", m_http_settings),
     ENTRY("http.steps", m_http_steps),
     ENTRY("http.task", m_http_task),
     ENTRY("http.terminal", m_http_terminal),
     ENTRY("http.url", m_http_url),
+    ENTRY("http.xml", m_http_xml),
     ENTRY("json", m_json),
 };
 

@@ -76,7 +76,7 @@ static int resume_continue(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_State *co = (lua_State *)context;
     set_waiting(co, false);
-    return finish_resume(L, resume_step(L, co, 0, context, resume_continue));
+    return finish_resume(L, resume_step(L, co, lua_gettop(L) - 1, context, resume_continue));
 }
 
 static int finish_resume(lua_State *L, int count) {
@@ -104,7 +104,7 @@ static int wrap_continue(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_State *co = (lua_State *)context;
     set_waiting(co, false);
-    return finish_wrap(L, resume_step(L, co, 0, context, wrap_continue));
+    return finish_wrap(L, resume_step(L, co, lua_gettop(L), context, wrap_continue));
 }
 
 // As the manual has it for wrap: an error closes the coroutine and goes on to the caller, with a position.

@@ -117,16 +117,40 @@ static int fail(clua_runtime *runtime, lua_State *co) {
     return CLUA_FAILED;
 }
 
-int clua_resume(clua_runtime *runtime, int reference) {
+// Stack: the values' fiber as a light userdata. Moves the outbox values from the given base on to the fiber.
+static int hand_over(lua_State *L) {
+    lua_State *co = lua_touserdata(L, 1);
+    size_t base = (size_t)lua_tointeger(L, 2);
+    lua_settop(L, 0);
+    int count = clua_push_outbox(L, base);
+    luaL_checkstack(co, count, "too many values");
+    lua_xmove(L, co, count);
+    lua_pushinteger(L, count);
+    return 1;
+}
+
+// How many values the fiber gets from park: none when there is no memory for them, which it takes as a wake for nothing.
+static int give_values(clua_runtime *runtime, lua_State *co, size_t base) {
+    lua_State *L = runtime->L;
+    lua_pushcfunction(L, hand_over);
+    lua_pushlightuserdata(L, co);
+    lua_pushinteger(L, (lua_Integer)base);
+    int count = lua_pcall(L, 2, 1, 0) == LUA_OK ? (int)lua_tointeger(L, -1) : 0;
+    lua_pop(L, 1);
+    return count;
+}
+
+int clua_resume(clua_runtime *runtime, int reference, size_t base) {
     lua_State *L = runtime->L;
     lua_State *co = fiber_at(runtime, reference);
     if (co == NULL) {
         lua_pop(L, 1);
         return CLUA_FINISHED;
     }
-    size_t base = runtime->out.count;
     int results = 0;
-    int arguments = lua_status(co) == LUA_OK && lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
+    int arguments = 0;
+    if (lua_status(co) == LUA_OK) arguments = lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
+    else if (runtime->out.count > base) arguments = give_values(runtime, co, base);
     runtime->current = reference;
     int status = clua_run(runtime, co, NULL, arguments, &results);
     runtime->current = 0;
@@ -144,6 +168,8 @@ int clua_resume(clua_runtime *runtime, int reference) {
     lua_pop(L, 1);
     return outcome;
 }
+
+int clua_current_fiber(clua_runtime *runtime) { return runtime->current; }
 
 void clua_discard(clua_runtime *runtime, int reference) {
     lua_State *co = fiber_at(runtime, reference);

@@ -49,6 +49,18 @@ local function check_interrupt(fiber)
   end
 end
 
+-- Waits on in a call that the fiber was woken from for nothing: park gives the completion's values when they come.
+function fibers.wait_in_call(session, done, ...)
+  if done then return ... end
+  local fiber = current()
+  local record = records[fiber]
+  if record and record.interrupt then
+    session:_call_done()
+    check_interrupt(fiber)
+  end
+  return fibers.wait_in_call(session, park())
+end
+
 -- Suspends the calling fiber until `record.done`. Several may wait for one record.
 function fibers.wait_for(record)
   local fiber = current()
@@ -173,7 +185,8 @@ local function run_job(job, fn, ...)
 end
 
 local function begin(fn, ...)
-  local job = setmetatable({ state = "running", fiber = 0, done = false, waiter = nil, results = nil, error = nil }, Job)
+  local job = { state = "running", fiber = 0, done = false, waiter = nil, results = nil, error = nil }
+  setmetatable(job, Job)
   job.fiber = native.fiber(run_job, job, fn, ...)
   records[job.fiber] = { job = job, scope = { parent = fibers.scope() }, interrupt = nil }
   return job
@@ -208,6 +221,7 @@ local function end_early(job, state, reason)
   if not record then return end
   cancel_scope(record.scope)
   if job.fiber ~= current() then
+    core.cancel_call(job.fiber)
     record.interrupt = errors.cancelled("the job was cancelled")
     wake(job.fiber)
   end

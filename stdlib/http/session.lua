@@ -1,6 +1,7 @@
 -- Configurations, sessions and the verbs.
 
 local core = require "httpscript.core"
+local call = require "http.call"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
 local headers = require "http.headers"
@@ -211,6 +212,15 @@ local function count_new_task(self)
   return self._last_task
 end
 
+-- A call without a task object begins or ends.
+function methods:_call_begins() count_new_task(self) end
+
+function methods:_call_done()
+  local open = self._open_tasks - 1
+  self._open_tasks = open
+  if self._invalid and open == 0 then self:_finish_invalidation() end
+end
+
 local function tell_creation(self, one)
   local ok, problem = pcall(self.delegate.did_create_task, self, one)
   if ok then return end
@@ -265,6 +275,9 @@ function methods:all_tasks()
     if one.is_call then list[#list + 1] = one end
   end
   table.sort(list, function(a, b) return a.identifier < b.identifier end)
+  for _, number in ipairs(rawget(self, "_number") and core.calls(self._number) or {}) do
+    list[#list + 1] = task.of_call(self, number)
+  end
   return list
 end
 
@@ -303,6 +316,7 @@ function methods:invalidate_and_cancel()
   self._invalid = "finishing"
   if self._open_tasks == 0 then return self:_finish_invalidation() end
   for _, one in ipairs(self:all_tasks()) do one:cancel() end
+  if rawget(self, "_number") then core.cancel_calls(self._number) end
 end
 
 -- session:reset() yields: closes idle connections; later requests make new ones.
@@ -347,6 +361,8 @@ end
 
 
 local function attempt(self, req, given)
+  local result, problem = call.make(self, req, given)
+  if result ~= false then return result, problem end
   local one = new_call(self, req, given)
   one:resume()
   if not one.done then fibers.wait_for(one) end

@@ -1,8 +1,8 @@
 -- The steps of a task that call the script's functions.
 --
--- Handlers of one task run one at a time, in order, in a fiber of their own, so that each may wait. Where the core waits
--- for a handler's word (redirect, response, data, body), the answer is sent when the handler has returned. A handler
--- that raises cancels the task with `handler_error`.
+-- Handlers of one task run one at a time, in order, in a fiber of their own, so that each may wait. Where the core
+-- waits for a handler's word (redirect, response, data, body), the answer is sent when the handler has returned. A
+-- handler that raises cancels the task with `handler_error`.
 
 local core = require "httpscript.core"
 local errors = require "http.errors"

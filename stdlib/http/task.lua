@@ -6,9 +6,9 @@ local core = require "httpscript.core"
 local native = require "httpscript.fiber"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
-local options = require "http.options"
 local request = require "http.request"
 local response = require "http.response"
+local settings_of = require "http.settings"
 local steps = require "http.steps"
 
 local task = {}
@@ -221,27 +221,6 @@ native.dispatcher(events)
 
 -- Life --------------------------------------------------------------------------------------------------------------
 
-local AUTH_SCHEMES = { basic = true, digest = true, any = true }
-
--- The option `auth` as scheme, user, secret.
-local function flatten_auth(auth)
-  if auth == nil then return nil end
-  options.expect(auth, "table", "option 'auth'")
-  if auth.bearer ~= nil then
-    return "bearer", nil, options.expect(auth.bearer, "string", "option 'auth.bearer'")
-  end
-  local scheme = auth.scheme or "basic"
-  if not AUTH_SCHEMES[scheme] then
-    local near = options.nearest(tostring(scheme), AUTH_SCHEMES)
-    options.misuse("option 'auth.scheme' must be \"basic\", \"digest\" or \"any\", not %q%s", tostring(scheme),
-      near and (" (did you mean '" .. near .. "'?)") or "")
-  end
-  local user, password = auth.user or auth[1], auth.password or auth[2] or ""
-  options.expect(user, "string", "option 'auth.user'")
-  options.expect(password, "string", "option 'auth.password'")
-  return scheme, user, password
-end
-
 local function interest_of(self)
   local bits, delegate = 0, self.session.delegate
   if self.progress then bits = bits + INTEREST.progress end
@@ -290,6 +269,7 @@ end
 -- Makes a task for a call. All fields that every task gets stand in the constructor, so that the table is made once in
 -- its final size.
 function task.new_call(session, identifier, req, settings)
+  request.complete(req)
   local self = setmetatable({
     session = session, identifier = identifier, original_request = req, current_request = req, settings = settings,
     state = "suspended", is_call = true, begun = false, number = false, scope = false, done = false, waiter = false,
@@ -303,20 +283,12 @@ local function fail_at_once(self, err)
   fibers.run(function() complete(self, err) end)
 end
 
-local function limit_of(settings)
-  local limit = settings.redirects
-  if limit == nil or limit == true then return 20 end
-  if limit == false then return nil end
-  return limit
-end
-
 local function start(self, number, fields, kind, value, scheme, user, secret, ...)
   local req, settings = self.original_request, self.settings
   local destination, path = destination_of(self)
-  local expect = settings.expect_continue
-  if expect == "auto" then expect = nil end
   core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest_of(self), destination,
-    path, req.timeout, settings.resource_timeout, scheme, user, secret, limit_of(settings), expect,
+    path, req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
+    settings_of.expectation(settings),
     settings.decompress ~= false, settings.max_body, self.priority, ...)
 end
 
@@ -358,7 +330,7 @@ local function begin(self)
   local fine, fields = request.check(req)
   if not fine then return fail_at_once(self, fields) end
   local kind, value, extra = request.flatten_body(req.body, "a request's 'body'")
-  local scheme, user, secret = flatten_auth(self.settings.auth)
+  local scheme, user, secret = settings_of.auth(self.settings.auth)
   if type(extra) == "function" then self.reader = extra end
   local number = occupy(self)
   if kind == "parts" then return start(self, number, fields, kind, value, scheme, user, secret, table.unpack(extra)) end
@@ -419,6 +391,20 @@ end
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
   return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion)
+end
+
+-- Stands for a call under way that was made without a task object: it can be looked at and cancelled.
+function task.of_call(session, number)
+  local self = task.new_call(session, 0, nil)
+  self.state, self.begun, self.number = "running", true, number
+  return self
+end
+
+-- A completed task for a call that was made without one: what an error's `task` is.
+function task.completed(session, req, err, head, metrics)
+  local self = task.new_call(session, 0, req)
+  self.state, self.done, self.error, self.response, self._metrics = "completed", true, err, head, metrics
+  return setmetatable(self, CompletedTask)
 end
 
 return task

@@ -160,6 +160,9 @@ void clua_add_type(clua_module *module, const char *name, int32_t type);
 /// `name` may be a metamethod such as `__tostring`.
 void clua_add_method(
     clua_module *module, int32_t type, const char *name, clua_function function, void *context);
+/// A field that is computed when it is read: the function is called with the object. Methods of the same name win.
+void clua_add_property(
+    clua_module *module, int32_t type, const char *name, clua_function function, void *context);
 
 // MARK: Running Lua (protected)
 
@@ -180,7 +183,10 @@ int clua_load_main(clua_runtime *runtime, const char *text, size_t length, const
 /// CLUA_SYNTAX.
 int clua_check_syntax(clua_runtime *runtime, const char *text, size_t length);
 /// Runs a fiber until it ends, parks, yields or fails. A finished or failed one is released.
-int clua_resume(clua_runtime *runtime, int reference);
+/// The outbox values from `base` on are what its wait returns; the outbox is truncated to `base`.
+int clua_resume(clua_runtime *runtime, int reference, size_t base);
+/// The reference of the fiber that runs now, 0 outside.
+int clua_current_fiber(clua_runtime *runtime);
 /// Drops a fiber without running it again (its to-be-closed variables are closed).
 void clua_discard(clua_runtime *runtime, int reference);
 /// Calls the registered handler of the first outbox value from `base` on (the event's kind) with the values behind it;

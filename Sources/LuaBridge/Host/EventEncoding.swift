@@ -65,7 +65,7 @@ extension Outbox {
   }
 
   /// Status first (nil without a response), so that the common case is read with few locals.
-  private func append(_ completion: Completion) {
+  func append(_ completion: Completion) {
     if let error = completion.error { append(error) } else { appendNil() }
     if let body = completion.body { append(borrowing: body) } else { appendNil() }
     append(metricsOf: completion)

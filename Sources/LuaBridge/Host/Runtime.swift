@@ -39,6 +39,7 @@ enum NativeModules {
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
       "httpscript.terminal": TerminalModule.make,
+      HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
     ]
   }
 }

@@ -30,6 +30,7 @@ public final class Scheduler {
   /// used again, so a late wake may reach a later fiber; that does no harm, because every wait checks its condition.
   private var isAlive: [Bool] = []
   private var mainFiber: Int?
+  private var calls = CallTable()
   private var ready: [Int] = []
   private var turn: [Int] = []
   var timers = TimerQueue()
@@ -71,6 +72,25 @@ public final class Scheduler {
     if case .startTask = command { outstandingTasks += 1 }
     port.submit(command)
   }
+
+  /// Begins a task whose end resumes the calling fiber with the completion's values, without a task object in Lua:
+  /// the common call costs no more than it must.
+  func call(_ request: TaskRequest, in session: SessionID) {
+    submit(.startTask(calls.begin(fiber: interpreter.currentFiber, session: session), session, request))
+  }
+
+  /// Cancels the call a fiber waits in, if it is in one; the fiber is not told.
+  func cancelCall(of fiber: Int) {
+    if let task = calls.end(fiber: fiber) { port.submit(.cancelTask(task)) }
+  }
+
+  /// Cancels all calls, or those of one session; who waits in them gets `cancelled`.
+  func cancelCalls(of session: SessionID? = nil) {
+    for task in calls.tasks(of: session) { port.submit(.cancelTask(task)) }
+  }
+
+  /// The numbers of a session's calls under way.
+  func calls(of session: SessionID) -> [Int] { calls.tasks(of: session).map(\.rawValue) }
 
   /// An error that nobody will handle: shown, and the exit status says so.
   func uncaught(_ message: String) {
@@ -118,7 +138,11 @@ public final class Scheduler {
 
   private func run(_ fiber: Int) {
     guard fiber < isAlive.count, isAlive[fiber] else { return }
-    switch interpreter.resume(Int32(truncatingIfNeeded: fiber)) {
+    finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber)))
+  }
+
+  private func finishTurn(of fiber: Int, _ turn: Interpreter.Turn) {
+    switch turn {
     case .parked: break
     case .yielded: ready.append(fiber)
     case .finished: end(fiber)
@@ -155,10 +179,25 @@ public final class Scheduler {
   private func deliverEvents() {
     guard !events.isEmpty else { return }
     for event in events {
-      if case .completed = event { outstandingTasks -= 1 }
+      if case .completed(let task, let completion) = event {
+        outstandingTasks -= 1
+        if CallTable.isCall(task) {
+          finishCall(task, completion)
+          continue
+        }
+      }
       dispatch { $0.append(event) }
     }
     events.removeAll(keepingCapacity: true)
+  }
+
+  private func finishCall(_ task: TaskID, _ completion: Completion) {
+    guard let fiber = calls.complete(task), isAlive[fiber] else { return }
+    let outbox = interpreter.outbox
+    let start = outbox.position
+    outbox.append(true)
+    outbox.append(completion)
+    finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber), valuesFrom: start))
   }
 
   private func dispatch(_ fill: (Outbox) -> Void) {
@@ -190,6 +229,7 @@ public final class Scheduler {
     if reason != .failed { ending = reason }
     processDeadline = nil
     stopDeadline = MonotonicClock.now + Scheduler.graceSeconds
+    cancelCalls()
     dispatch { $0.append(EventKind.stop, 0) }
   }
 

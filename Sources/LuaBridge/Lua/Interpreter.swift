@@ -77,14 +77,18 @@ public final class Interpreter {
     return reference
   }
 
-  func resume(_ reference: Int32) -> Turn {
-    switch UInt32(clua_resume(runtime, reference)) {
+  /// - Parameter start: the outbox values from there on are what the fiber's wait returns; none by default.
+  func resume(_ reference: Int32, valuesFrom start: Int? = nil) -> Turn {
+    switch UInt32(clua_resume(runtime, reference, start ?? outbox.position)) {
     case CLUA_PARKED.rawValue: .parked
     case CLUA_YIELDED.rawValue: .yielded
     case CLUA_FAILED.rawValue: .failed(errorText)
     default: .finished
     }
   }
+
+  /// The number of the fiber that runs now.
+  var currentFiber: Int { Int(clua_current_fiber(runtime)) }
 
   func discard(_ reference: Int32) { clua_discard(runtime, reference) }
 
