@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -78,6 +79,19 @@ void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher) {
     const void *current = get_cipher(info->internals);
     if (current) *cipher = get_name(current);
   }
+}
+
+char *hs_host_to_ascii(const char *host) {
+  int (*lookup)(const uint8_t *, uint8_t **, int);
+  void (*release)(void *);
+  *(void **)&lookup = dlsym(RTLD_DEFAULT, "idn2_lookup_u8");
+  *(void **)&release = dlsym(RTLD_DEFAULT, "idn2_free");
+  uint8_t *name = NULL;
+  /* IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL */
+  if (!lookup || !release || lookup((const uint8_t *)host, &name, 1 | 8)) return NULL;
+  char *copy = strdup((const char *)name);
+  release(name);
+  return copy;
 }
 
 CURLMcode hs_multi_set_callbacks(CURLM *multi, curl_socket_callback socket_callback,

@@ -37,11 +37,7 @@ int clua_park(lua_State *L) {
     return lua_yield(L, 1);
 }
 
-void clua_require_yieldable(lua_State *L) {
-    if (!lua_isyieldable(L) || clua_runtime_of(L)->unyieldable > 0)
-        luaL_error(L, "cannot wait here: a C function that cannot yield (table.sort, string.gsub, a __gc "
-                      "or __close handler, ...) is on the call stack");
-}
+bool clua_can_park(lua_State *L) { return lua_isyieldable(L) && clua_runtime_of(L)->unyieldable == 0; }
 
 static int finish_resume(lua_State *L, int count);
 static int finish_wrap(lua_State *L, int count);
@@ -80,7 +76,7 @@ static int resume_continue(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_State *co = (lua_State *)context;
     set_waiting(co, false);
-    return finish_resume(L, resume_step(L, co, 0, context, resume_continue));
+    return finish_resume(L, resume_step(L, co, lua_gettop(L) - 1, context, resume_continue));
 }
 
 static int finish_resume(lua_State *L, int count) {
@@ -108,7 +104,7 @@ static int wrap_continue(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_State *co = (lua_State *)context;
     set_waiting(co, false);
-    return finish_wrap(L, resume_step(L, co, 0, context, wrap_continue));
+    return finish_wrap(L, resume_step(L, co, lua_gettop(L), context, wrap_continue));
 }
 
 // As the manual has it for wrap: an error closes the coroutine and goes on to the caller, with a position.

@@ -14,25 +14,32 @@ static int fiber_new(lua_State *L) {
     lua_xmove(L, co, count);
     int reference = luaL_ref(L, LUA_REGISTRYINDEX);
     runtime->references++;
-    lua_pushinteger(L, runtime->callbacks.fiber_created(runtime->callbacks.context, reference));
+    runtime->callbacks.fiber_created(runtime->callbacks.context, reference);
+    lua_pushinteger(L, reference);
     return 1;
 }
 
 // park(): waits until the scheduler resumes this fiber.
 static int fiber_park(lua_State *L) {
-    clua_require_yieldable(L);
+    if (!clua_can_park(L)) return luaL_error(L, "cannot wait here");
     return clua_park(L);
 }
 
-// require_yieldable(): raises where park would.
-static int fiber_require(lua_State *L) {
-    clua_require_yieldable(L);
-    return 0;
+// can_park() -> whether every coroutine from here to the scheduler can yield.
+static int fiber_can_park(lua_State *L) {
+    lua_pushboolean(L, clua_can_park(L));
+    return 1;
 }
 
-// dispatcher(fn): who gets the events.
+// current() -> the number of the running fiber.
+static int fiber_current(lua_State *L) {
+    lua_pushinteger(L, clua_runtime_of(L)->current);
+    return 1;
+}
+
+// dispatcher(handlers): a table of functions by event kind, which get the events' values.
 static int fiber_dispatcher(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TFUNCTION);
+    luaL_checktype(L, 1, LUA_TTABLE);
     clua_runtime *runtime = clua_runtime_of(L);
     lua_settop(L, 1);
     if (runtime->dispatcher != LUA_NOREF) luaL_unref(L, LUA_REGISTRYINDEX, runtime->dispatcher);
@@ -44,7 +51,8 @@ int clua_open_fiber(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"fiber", fiber_new},
         {"park", fiber_park},
-        {"require_yieldable", fiber_require},
+        {"current", fiber_current},
+        {"can_park", fiber_can_park},
         {"dispatcher", fiber_dispatcher},
         {NULL, NULL},
     };
@@ -109,17 +117,43 @@ static int fail(clua_runtime *runtime, lua_State *co) {
     return CLUA_FAILED;
 }
 
-int clua_resume(clua_runtime *runtime, int reference) {
+// Stack: the values' fiber as a light userdata. Moves the outbox values from the given base on to the fiber.
+static int hand_over(lua_State *L) {
+    lua_State *co = lua_touserdata(L, 1);
+    size_t base = (size_t)lua_tointeger(L, 2);
+    lua_settop(L, 0);
+    int count = clua_push_outbox(L, base);
+    luaL_checkstack(co, count, "too many values");
+    lua_xmove(L, co, count);
+    lua_pushinteger(L, count);
+    return 1;
+}
+
+// How many values the fiber gets from park: none when there is no memory for them, which it takes as a wake for nothing.
+static int give_values(clua_runtime *runtime, lua_State *co, size_t base) {
+    lua_State *L = runtime->L;
+    lua_pushcfunction(L, hand_over);
+    lua_pushlightuserdata(L, co);
+    lua_pushinteger(L, (lua_Integer)base);
+    int count = lua_pcall(L, 2, 1, 0) == LUA_OK ? (int)lua_tointeger(L, -1) : 0;
+    lua_pop(L, 1);
+    return count;
+}
+
+int clua_resume(clua_runtime *runtime, int reference, size_t base) {
     lua_State *L = runtime->L;
     lua_State *co = fiber_at(runtime, reference);
     if (co == NULL) {
         lua_pop(L, 1);
         return CLUA_FINISHED;
     }
-    size_t base = runtime->out.count;
     int results = 0;
-    int arguments = lua_status(co) == LUA_OK && lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
+    int arguments = 0;
+    if (lua_status(co) == LUA_OK) arguments = lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
+    else if (runtime->out.count > base) arguments = give_values(runtime, co, base);
+    runtime->current = reference;
     int status = clua_run(runtime, co, NULL, arguments, &results);
+    runtime->current = 0;
     runtime->out.count = base;
     int outcome = CLUA_FINISHED;
     if (status == LUA_YIELD) {
@@ -135,6 +169,8 @@ int clua_resume(clua_runtime *runtime, int reference) {
     return outcome;
 }
 
+int clua_current_fiber(clua_runtime *runtime) { return runtime->current; }
+
 void clua_discard(clua_runtime *runtime, int reference) {
     lua_State *co = fiber_at(runtime, reference);
     if (co != NULL) lua_resetthread(co);
@@ -148,7 +184,10 @@ static int dispatch_body(lua_State *L) {
     lua_settop(L, 0);
     lua_rawgeti(L, LUA_REGISTRYINDEX, runtime->dispatcher);
     int count = clua_push_outbox(L, base);
-    lua_call(L, count, 0);
+    lua_pushvalue(L, 2);
+    lua_rawget(L, 1);
+    lua_replace(L, 2);
+    lua_call(L, count - 1, 0);
     return 0;
 }
 

@@ -23,7 +23,10 @@ struct clua_runtime {
     lua_State *volatile running;
     /// How many resumes are nested whose resumer could not yield: then nothing inside can wait.
     int unyieldable;
+    /// Registry reference of the table of event handlers, by event kind.
     int dispatcher;
+    /// The number of the fiber that runs now, 0 outside.
+    int current;
     int64_t references;
     /// Swift objects that Lua holds.
     int64_t objects;
@@ -58,11 +61,11 @@ void clua_release_json(struct json_t *document);
 int clua_run(clua_runtime *runtime, lua_State *co, lua_State *from, int arguments, int *results);
 /// Suspends the calling fiber; for `return clua_park(L)`.
 int clua_park(lua_State *L);
-/// Raises unless every coroutine from here to the scheduler can yield.
-void clua_require_yieldable(lua_State *L);
+/// Whether every coroutine from here to the scheduler can yield.
+bool clua_can_park(lua_State *L);
 /// Replaces coroutine.resume, wrap, status and close.
 void clua_open_coroutine(lua_State *L);
-/// Functions for the module `httpscript.fiber`: fiber, park, can_park, dispatcher.
+/// Functions for the module `httpscript.fiber`: fiber, park, can_park, current, dispatcher.
 int clua_open_fiber(lua_State *L);
 /// The signal handler no longer touches this runtime.
 void clua_forget_signals(clua_runtime *runtime);

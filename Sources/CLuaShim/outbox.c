@@ -16,14 +16,19 @@ bool clua_out_grow(clua_outbox *out, size_t size) {
     return true;
 }
 
-void clua_out_string(clua_outbox *out, const void *bytes, size_t length) {
+void *clua_out_reserve(clua_outbox *out, size_t length) {
     size_t size = 1 + sizeof length + length;
-    if (out->capacity - out->count < size && !clua_out_grow(out, size)) return;
+    if (out->capacity - out->count < size && !clua_out_grow(out, size)) return NULL;
     unsigned char *at = out->bytes + out->count;
     *at = CLUA_TAG_STRING;
     memcpy(at + 1, &length, sizeof length);
-    if (length > 0) memcpy(at + 1 + sizeof length, bytes, length);
     out->count += size;
+    return at + 1 + sizeof length;
+}
+
+void clua_out_string(clua_outbox *out, const void *bytes, size_t length) {
+    void *at = clua_out_reserve(out, length);
+    if (at != NULL && length > 0) memcpy(at, bytes, length);
 }
 
 void clua_out_borrowed(clua_outbox *out, const void *bytes, size_t length) {

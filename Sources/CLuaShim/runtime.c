@@ -12,6 +12,9 @@ struct clua_module {
     int table;
 };
 
+/// Where a type's metatable keeps its tables of methods and of properties.
+enum { METHODS = 1, PROPERTIES = 2 };
+
 static int handle_gc(lua_State *L) {
     clua_handle *handle = lua_touserdata(L, 1);
     if (handle == NULL || handle->object == NULL) return 0;
@@ -23,9 +26,7 @@ static int handle_gc(lua_State *L) {
     return 0;
 }
 
-static int trampoline(lua_State *L) {
-    clua_function function = (clua_function)lua_touserdata(L, lua_upvalueindex(1));
-    void *context = lua_touserdata(L, lua_upvalueindex(2));
+static int run_host(lua_State *L, clua_function function, void *context) {
     size_t base = clua_runtime_of(L)->out.count;
     switch ((enum clua_outcome)function(context, L)) {
     case CLUA_RETURN: return clua_push_outbox(L, base);
@@ -36,6 +37,11 @@ static int trampoline(lua_State *L) {
     luaL_where(L, 1);
     if (clua_push_outbox(L, base) == 1 && lua_type(L, -1) == LUA_TSTRING) lua_concat(L, 2);
     return lua_error(L);
+}
+
+static int trampoline(lua_State *L) {
+    clua_function function = (clua_function)lua_touserdata(L, lua_upvalueindex(1));
+    return run_host(L, function, lua_touserdata(L, lua_upvalueindex(2)));
 }
 
 static void push_function(lua_State *L, clua_function function, void *context) {
@@ -62,6 +68,8 @@ void clua_add_type(clua_module *module, const char *name, int32_t type) {
     lua_newtable(L);
     lua_pushvalue(L, -1);
     lua_setfield(L, module->table, name);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, METHODS);
     lua_setfield(L, -2, "__index");
     lua_rawseti(L, -2, type + 1);
     lua_pop(L, 1);
@@ -71,8 +79,46 @@ void clua_add_method(clua_module *module, int32_t type, const char *name, clua_f
     lua_State *L = module->L;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_types_key);
     lua_rawgeti(L, -1, type + 1);
-    if (strncmp(name, "__", 2) != 0) lua_getfield(L, -1, "__index");
+    if (strncmp(name, "__", 2) != 0) lua_rawgeti(L, -1, METHODS);
     push_function(L, function, context);
+    lua_setfield(L, -2, name);
+    lua_settop(L, module->table);
+}
+
+typedef struct property {
+    clua_function function;
+    void *context;
+} property;
+
+// __index of a type with properties; upvalues: methods, properties. Methods come first, so that Lua code may override.
+static int index_object(lua_State *L) {
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, lua_upvalueindex(2)) == LUA_TNIL) return 1;
+    const property *found = lua_touserdata(L, -1);
+    lua_settop(L, 1);
+    return run_host(L, found->function, found->context);
+}
+
+void clua_add_property(clua_module *module, int32_t type, const char *name, clua_function function, void *context) {
+    lua_State *L = module->L;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &clua_types_key);
+    lua_rawgeti(L, -1, type + 1);
+    if (lua_rawgeti(L, -1, PROPERTIES) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, -3, PROPERTIES);
+        lua_rawgeti(L, -2, METHODS);
+        lua_pushvalue(L, -2);
+        lua_pushcclosure(L, index_object, 2);
+        lua_setfield(L, -3, "__index");
+    }
+    property *entry = lua_newuserdatauv(L, sizeof *entry, 0);
+    entry->function = function;
+    entry->context = context;
     lua_setfield(L, -2, name);
     lua_settop(L, module->table);
 }

@@ -1,20 +1,20 @@
 -- Concurrency: jobs, waiting, sleeping, time limits, on the scheduler's fibers.
 --
 -- A fiber is a coroutine that the loop resumes. What waits looks at its own condition in a loop, so a fiber may be
--- woken for nothing without harm. Everything begun inside a job (tasks, further jobs) is noted in the job's scope, so
--- that cancelling the job cancels it all.
+-- woken for nothing without harm. Tasks and jobs carry the scope of the job they were begun in, scopes know their
+-- parent, and cancelling a job cancels all that is in its scope or in one below it.
 
 local core = require "httpscript.core"
 local native = require "httpscript.fiber"
 local errors = require "http.errors"
 local options = require "http.options"
 
-local park, current, wake = native.park, core.current, core.wake
+local park, current, wake = native.park, native.current, core.wake
 local misuse = options.misuse
 
 local fibers = {}
 
--- Fiber number -> record { scope, interrupt }, for the fibers of jobs.
+-- Fiber number -> record { job, scope, interrupt }, for the fibers of jobs.
 local records = {}
 -- Timer number -> record that waits for it.
 local timers = {}
@@ -34,8 +34,9 @@ function fibers.observe(thing) unobserved[thing] = nil end
 
 -- Raises here, at the caller's line, where a wait is impossible.
 function fibers.require_yieldable()
-  local ok, message = pcall(native.require_yieldable)
-  if not ok then misuse("%s", (message:gsub("^[^:]*:%d+: ", ""))) end
+  if native.can_park() then return end
+  misuse("cannot wait here: a C function that cannot yield (table.sort, string.gsub, a __gc or __close handler, ...) "
+    .. "is on the call stack")
 end
 
 -- Raises what `job:cancel()` left for the fiber that has just been woken.
@@ -48,10 +49,22 @@ local function check_interrupt(fiber)
   end
 end
 
+-- Waits on in a call that the fiber was woken from for nothing: park gives the completion's values when they come.
+function fibers.wait_in_call(session, done, ...)
+  if done then return ... end
+  local fiber = current()
+  local record = records[fiber]
+  if record and record.interrupt then
+    session:_call_done()
+    check_interrupt(fiber)
+  end
+  return fibers.wait_in_call(session, park())
+end
+
 -- Suspends the calling fiber until `record.done`. Several may wait for one record.
 function fibers.wait_for(record)
   local fiber = current()
-  if record.waiter == nil then
+  if not record.waiter then
     record.waiter = fiber
   else
     record.waiters = record.waiters or {}
@@ -69,7 +82,7 @@ function fibers.complete(record)
   record.done = true
   if record.waiter then
     wake(record.waiter)
-    record.waiter = nil
+    record.waiter = false
   end
   if record.waiters then
     for _, fiber in ipairs(record.waiters) do wake(fiber) end
@@ -80,16 +93,34 @@ local complete = fibers.complete
 
 -- Scopes ------------------------------------------------------------------------------------------------------------
 
--- Notes something with a `cancel` method as begun by the calling fiber; answers the scope to leave later, or nil.
-function fibers.enter_scope(thing)
+-- The scope of the calling fiber, or false.
+function fibers.scope()
   local record = records[current()]
-  if not record then return nil end
-  record.scope[thing] = true
-  return record.scope
+  return record and record.scope or false
 end
 
+-- Whether `scope` is `outer` or lies in it.
+local function is_within(scope, outer)
+  while scope do
+    if scope == outer then return true end
+    scope = scope.parent
+  end
+  return false
+end
+fibers.is_within = is_within
+
+-- Cancels the tasks begun in a scope; set by http.task, which knows them.
+local cancel_tasks
+
+function fibers.on_cancel_scope(fn) cancel_tasks = fn end
+
 local function cancel_scope(scope)
-  for thing in pairs(scope) do thing:cancel() end
+  if cancel_tasks then cancel_tasks(scope) end
+  local inner = {}
+  for _, record in pairs(records) do
+    if record.scope ~= scope and is_within(record.scope, scope) then inner[#inner + 1] = record.job end
+  end
+  for _, job in ipairs(inner) do job:cancel() end
 end
 
 -- Workers: fibers kept for reuse ------------------------------------------------------------------------------------
@@ -130,12 +161,6 @@ Job.__index = Job
 function Job:__tostring() return "http.job: " .. self.state end
 
 local function finish(job, ok, ...)
-  local parent = job.parent_scope
-  if parent then
-    parent[job] = nil
-    -- What the job began and left running belongs to whoever began the job.
-    for thing in pairs(job.scope) do parent[thing] = true end
-  end
   records[job.fiber] = nil
   if job.done then return end
   if ok then
@@ -160,10 +185,10 @@ local function run_job(job, fn, ...)
 end
 
 local function begin(fn, ...)
-  local job = setmetatable({ state = "running", scope = {} }, Job)
-  job.parent_scope = fibers.enter_scope(job)
+  local job = { state = "running", fiber = 0, done = false, waiter = nil, results = nil, error = nil }
+  setmetatable(job, Job)
   job.fiber = native.fiber(run_job, job, fn, ...)
-  records[job.fiber] = { scope = job.scope }
+  records[job.fiber] = { job = job, scope = { parent = fibers.scope() }, interrupt = nil }
   return job
 end
 
@@ -193,8 +218,10 @@ local function end_early(job, state, reason)
   job.error = reason
   complete(job)
   local record = records[job.fiber]
-  cancel_scope(job.scope)
-  if record and job.fiber ~= current() then
+  if not record then return end
+  cancel_scope(record.scope)
+  if job.fiber ~= current() then
+    core.cancel_call(job.fiber)
     record.interrupt = errors.cancelled("the job was cancelled")
     wake(job.fiber)
   end

@@ -2,7 +2,15 @@
 
 local metrics = {}
 
-local TRANSACTION = "<ddddddddddd" .. "i8i8i8i8i8i8i8i8" .. "s4s4s4s4s4s4s4"
+local TRANSACTION = "=ddddddddddd" .. "i8i8i8i8i8i8i8i8" .. "s4s4s4s4s4s4s4"
+
+-- Bytes sent, received, expected to be sent and received come first.
+local COUNTS, COUNTS_SIZE = "=i8i8i8i8", 32
+
+function metrics.counts(record)
+  local sent, received, to_send, to_receive = string.unpack(COUNTS, record)
+  return sent, received, to_send, to_receive
+end
 
 -- Times that did not occur are NaN in the record and absent here.
 local function time(value)
@@ -36,7 +44,7 @@ end
 
 -- Record -> { task_interval = { start, duration }, redirect_count, transaction_metrics }.
 function metrics.unpack(record)
-  local start, duration, count, position = string.unpack("<ddi8", record)
+  local start, duration, count, position = string.unpack("=ddi8", record, COUNTS_SIZE + 1)
   local transactions = {}
   for i = 1, count do transactions[i], position = read_transaction(record, position) end
   return {

@@ -61,6 +61,7 @@ local function matches(value, wanted)
   for one in wanted:gmatch("[^|]+") do
     if kind == one then return true end
     if one == "integer" and math.type(value) == "integer" then return true end
+    if one == "list" and kind == "table" then return true end
     if one == "false" and value == false then return true end
     if one == "any" then return true end
   end

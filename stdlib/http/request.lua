@@ -212,8 +212,15 @@ local function option_body(given, list)
   return { _parts = flatten_parts(pieces) }
 end
 
+-- Gives a request that was made without options its empty list of headers, before a script can see it.
+function request.complete(self)
+  if self and not self.headers then self.headers = headers.from(nil) end
+  return self
+end
+
 -- Makes a request of a verb's method, URL and options.
 function request.from_options(method, url, given)
+  if not given then return setmetatable({ method = method, url = url }, Request) end
   local list = headers.from(given.headers)
   if given.query then url = request.add_query(url, given.query) end
   check_policy(given.cache_policy)
@@ -223,21 +230,24 @@ function request.from_options(method, url, given)
   }, Request)
 end
 
--- What must not go on the wire: nil and an error object, or the flat fields.
+local KNOWN_METHODS = { GET = true, HEAD = true, POST = true, PUT = true, PATCH = true, DELETE = true, OPTIONS = true }
+
+local function bad_request(self, message)
+  return nil, errors.new { domain = "url", code = "bad_url", message = message, url = request.shown_url(self.url) }
+end
+
+-- What must not go on the wire: nil and an error object, or true and the flat fields. (The URL is the core's matter.)
 function request.check(self)
-  local function bad(message)
-    return nil, errors.new { domain = "url", code = "bad_url", message = message, url = request.shown_url(self.url) }
+  if type(self.method) ~= "string" then options.expect(self.method, "string", "a request's 'method'") end
+  if type(self.url) ~= "string" then options.expect(self.url, "string", "a request's 'url'") end
+  if not KNOWN_METHODS[self.method] and not self.method:find("^[!#$%%&'*+%-.^_`|~%w]+$") then
+    return bad_request(self, ("method %q is not a token (RFC 9110 §9.1)"):format(self.method))
   end
-  options.expect(self.method, "string", "a request's 'method'")
-  options.expect(self.url, "string", "a request's 'url'")
-  if not self.method:find("^[!#$%%&'*+%-.^_`|~%w]+$") then
-    return bad(("method %q is not a token (RFC 9110 §9.1)"):format(self.method))
-  end
-  if self.url:find("[\r\n\0]") then return bad("the URL has a line break or NUL in it") end
   local list = self.headers
+  if not list then return true end
   if not headers.is(list) then list = headers.from(list) end
   local flat, problem = headers.flatten(list)
-  if problem then return bad(problem) end
+  if problem then return bad_request(self, problem) end
   return true, flat
 end
 

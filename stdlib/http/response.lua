@@ -5,11 +5,11 @@ local headers = require "http.headers"
 local options = require "http.options"
 
 local Response = { __name = "http.response" }
-local methods, getters = {}, {}
+local methods, getters = { from_cache = false }, {}
 
 function Response.__index(self, name)
   local method = methods[name]
-  if method then return method end
+  if method ~= nil then return method end
   local getter = getters[name]
   if not getter then return nil end
   local value = getter(self)
@@ -154,11 +154,12 @@ local response = {}
 
 -- Called with the core's values for a response head; `body`, `metrics` and `redirects` may be nil.
 function response.make(status, reason, version, url, block, expected, body, metrics, redirects)
-  return setmetatable({
+  local self = setmetatable({
     status = status, reason = reason, http_version = version, url = url, body = body,
-    expected_content_length = expected, from_cache = false,
-    _block = block, _metrics = metrics, _redirects = redirects,
+    expected_content_length = expected, _block = block, _metrics = metrics,
   }, Response)
+  if redirects then self._redirects = redirects end
+  return self
 end
 
 function response.is(value) return getmetatable(value) == Response end

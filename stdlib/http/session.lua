@@ -1,6 +1,7 @@
 -- Configurations, sessions and the verbs.
 
 local core = require "httpscript.core"
+local call = require "http.call"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
 local headers = require "http.headers"
@@ -179,7 +180,8 @@ function session.new(configuration, delegate)
   if delegate ~= nil then options.expect(delegate, "table|userdata", "argument #2 of http.session (the delegate)") end
   local copy = copy_configuration(configuration)
   return setmetatable({
-    configuration = copy, delegate = delegate, _flat = flatten_configuration(copy), _running = {}, _last_task = 0,
+    configuration = copy, delegate = delegate, _flat = flatten_configuration(copy), _waiting = {}, _open_tasks = 0,
+    _last_task = 0,
   }, Session)
 end
 
@@ -196,27 +198,51 @@ function methods:_core()
   return number
 end
 
+-- A task of this session is completed.
 function methods:_forget(one)
-  self._running[one] = nil
-  if self._invalid == "finishing" and not next(self._running) then self:_finish_invalidation() end
+  self._open_tasks = self._open_tasks - 1
+  if not one.is_call then self._waiting[one] = nil end
+  if self._invalid and self._open_tasks == 0 then self:_finish_invalidation() end
+end
+
+local function count_new_task(self)
+  if self._invalid then misuse("the session is invalidated: no task can be made in it") end
+  self._last_task = self._last_task + 1
+  self._open_tasks = self._open_tasks + 1
+  return self._last_task
+end
+
+-- A call without a task object begins or ends.
+function methods:_call_begins() count_new_task(self) end
+
+function methods:_call_done()
+  local open = self._open_tasks - 1
+  self._open_tasks = open
+  if self._invalid and open == 0 then self:_finish_invalidation() end
+end
+
+local function tell_creation(self, one)
+  local ok, problem = pcall(self.delegate.did_create_task, self, one)
+  if ok then return end
+  self._open_tasks = self._open_tasks - 1
+  self._waiting[one] = nil
+  error(problem, 0)
 end
 
 -- Makes a task; raises at the caller's line when the session is invalid.
 function methods:_task(kind, req, settings, completion)
-  if self._invalid then misuse("the session is invalidated: no task can be made in it") end
   if completion ~= nil then options.expect(completion, "function", "the completion") end
-  self._last_task = self._last_task + 1
-  local one = task.new(self, kind, self._last_task, req, settings)
+  local one = task.new(self, kind, count_new_task(self), req, settings)
   one.completion = completion
-  self._running[one] = true
-  local delegate = self.delegate
-  if delegate and delegate.did_create_task then
-    local ok, problem = pcall(delegate.did_create_task, self, one)
-    if not ok then
-      self._running[one] = nil
-      error(problem, 0)
-    end
-  end
+  self._waiting[one] = true
+  if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
+  return one
+end
+
+-- Makes the task of a call.
+local function new_call(self, req, settings)
+  local one = task.new_call(self, count_new_task(self), req, settings)
+  if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
   return one
 end
 
@@ -244,8 +270,14 @@ end
 
 function methods:all_tasks()
   local list = {}
-  for one in pairs(self._running) do list[#list + 1] = one end
+  for one in pairs(self._waiting) do list[#list + 1] = one end
+  for _, one in ipairs(task.begun(self)) do
+    if one.is_call then list[#list + 1] = one end
+  end
   table.sort(list, function(a, b) return a.identifier < b.identifier end)
+  for _, number in ipairs(rawget(self, "_number") and core.calls(self._number) or {}) do
+    list[#list + 1] = task.of_call(self, number)
+  end
   return list
 end
 
@@ -275,15 +307,16 @@ end
 function methods:finish_tasks_and_invalidate()
   if self == session.shared_session() or self._invalid then return end
   self._invalid = "finishing"
-  if not next(self._running) then self:_finish_invalidation() end
+  if self._open_tasks == 0 then self:_finish_invalidation() end
 end
 
 -- session:invalidate_and_cancel(): no new tasks; those there are end with `cancelled`.
 function methods:invalidate_and_cancel()
   if self == session.shared_session() or self._invalid == "invalid" then return end
   self._invalid = "finishing"
-  if not next(self._running) then return self:_finish_invalidation() end
-  for one in pairs(self._running) do one:cancel() end
+  if self._open_tasks == 0 then return self:_finish_invalidation() end
+  for _, one in ipairs(self:all_tasks()) do one:cancel() end
+  if rawget(self, "_number") then core.cancel_calls(self._number) end
 end
 
 -- session:reset() yields: closes idle connections; later requests make new ones.
@@ -326,24 +359,24 @@ local function check_values(given)
   end
 end
 
-local NO_OPTIONS = {}
 
 local function attempt(self, req, given)
-  local one = self:_task("data", req, given)
-  one.is_call = true
-  if given.priority then one.priority = given.priority end
+  local result, problem = call.make(self, req, given)
+  if result ~= false then return result, problem end
+  local one = new_call(self, req, given)
   one:resume()
-  fibers.wait_for(one)
+  if not one.done then fibers.wait_for(one) end
+  local err = one.error
+  if not err then return one.response end
   fibers.observe(one)
-  if one.error then return nil, one.error end
-  return one.response
+  return nil, err
 end
 
 -- One call, repeated as the option `retry` says.
 local function perform(self, method, url, given, make)
   fibers.require_yieldable()
   local req = make and make() or request.from_options(method, url, given)
-  if given.retry == nil or given.retry == false then return attempt(self, req, given) end
+  if not given or not given.retry then return attempt(self, req, given) end
   local policy = require("http.retry").new(given.retry)
   local started, count = core.now(), 0
   while true do
@@ -356,7 +389,7 @@ local function perform(self, method, url, given, make)
 end
 
 local function checked(given)
-  if given == nil then return NO_OPTIONS end
+  if given == nil then return nil end
   options.check(given, CALL, "the options")
   check_values(given)
   return given
@@ -374,7 +407,7 @@ end
 function methods:send(given)
   if request.is(given) then
     local copy = given:copy()
-    return perform(self, copy.method, copy.url, NO_OPTIONS, function() return copy end)
+    return perform(self, copy.method, copy.url, nil, function() return copy end)
   end
   options.check(given, SEND, "argument #1 of send")
   if given == nil or given.url == nil then misuse("argument #1 of send needs a 'url'") end

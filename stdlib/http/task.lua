@@ -1,218 +1,68 @@
 -- Tasks: their life from suspended to completed, and the order of handler calls.
 --
--- The core sends events; handlers of one task run one at a time, in order, in a fiber of their own, so that each may
--- wait. Where the core waits for a handler's word (redirect, response, data, body), the answer is sent when the handler
--- has returned. A handler that raises cancels the task with `handler_error`.
+-- The core sends events, named by the task's number; http.steps calls the script's handlers for them.
 
 local core = require "httpscript.core"
 local native = require "httpscript.fiber"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
-local options = require "http.options"
 local request = require "http.request"
 local response = require "http.response"
+local settings_of = require "http.settings"
+local steps = require "http.steps"
 
 local task = {}
 
 -- The same bits as SessionCore.Interest.
 local INTEREST = { redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32 }
 
--- Core number -> task, for tasks that were begun and are not completed.
-local active = {}
-local last_number = 0
+-- Tasks that were begun and are not completed, by slot; false where a slot is free. A number for the core is the slot
+-- in its low 20 bits and a count above, so that numbers are unique while the table keeps its shape.
+local active, free_slots, free_count, begun_count = {}, {}, 0, 0
+local SLOT_BITS, SLOT_MASK = 20, (1 << 20) - 1
 
-local Task = { __name = "http.task" }
-local methods, getters = {}, {}
+-- Fields that a task does not have yet are found here, so that looking at one costs no function call.
+local NO_SETTINGS = {}
+local methods = {
+  kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
+  begun = false, done = false, completing = false, draining = false, is_call = false,
+  number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
+  reader = false, progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
+  count_of_bytes_received = 0, count_of_bytes_sent = 0,
+  count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
+  priority = 0.5, _metrics = false,
+}
 task.methods = methods
 
-function Task.__index(self, name)
-  local method = methods[name]
-  if method then return method end
-  local getter = getters[name]
-  return getter and getter(self)
+local Task = { __name = "http.task", __index = methods }
+
+-- A completed task's metrics and counts are unpacked when a script first looks at them; only then is there a function
+-- to call.
+local CompletedTask = { __name = "http.task" }
+
+local UNPACKED = {
+  metrics = true, count_of_bytes_received = true, count_of_bytes_sent = true,
+  count_of_bytes_expected_to_receive = true, count_of_bytes_expected_to_send = true,
+}
+
+function CompletedTask.__index(self, name)
+  if not UNPACKED[name] or not self._metrics then return methods[name] end
+  local unpack = require "http.metrics"
+  self.metrics = unpack.unpack(self._metrics)
+  self.count_of_bytes_sent, self.count_of_bytes_received, self.count_of_bytes_expected_to_send,
+    self.count_of_bytes_expected_to_receive = unpack.counts(self._metrics)
+  return rawget(self, name)
 end
 
 function Task:__tostring()
   return ("http.task: %s %d (%s)"):format(self.kind, self.identifier, self.state)
 end
 
-function task.is(value) return getmetatable(value) == Task end
+CompletedTask.__tostring = Task.__tostring
 
-function getters.count_of_bytes_received() return 0 end
-function getters.count_of_bytes_sent() return 0 end
-function getters.count_of_bytes_expected_to_receive() return -1 end
-function getters.count_of_bytes_expected_to_send() return -1 end
-function getters.priority() return 0.5 end
-function getters:metrics()
-  local record = rawget(self, "_metrics")
-  if not record then return nil end
-  self.metrics = require("http.metrics").unpack(record)
-  return self.metrics
-end
-
--- Handlers ----------------------------------------------------------------------------------------------------------
-
-local function traceback(value)
-  return { value = value, trace = debug.traceback("", 2):gsub("^\n", "") }
-end
-
-local function handler_failed(self, raised)
-  if self.failure then return end
-  local value = raised.value
-  local message = errors.is(value) and tostring(value) or errors.raised(value, "handler_error").message
-  self.failure = errors.new {
-    domain = "script", code = "handler_error", message = message .. "\n" .. raised.trace, value = value, task = self,
-  }
-  if self.number and not self.completing then core.cancel(self.number) end
-end
-
--- Calls a function of the script. Answers false when it raised (the task is then being cancelled), else true and its
--- results.
-local function call(self, fn, ...)
-  local ok, a, b = xpcall(fn, traceback, ...)
-  if ok then return true, a, b end
-  handler_failed(self, a)
-  return false
-end
-
-local function delegate_handler(self, name)
-  local delegate = self.session.delegate
-  local handler = delegate and delegate[name]
-  if handler ~= nil and type(handler) ~= "function" and not (getmetatable(handler) or {}).__call then
-    handler_failed(self, { value = ("the delegate's '%s' is not a function"):format(name), trace = "" })
-    return nil
-  end
-  return handler
-end
-
--- Calls the delegate's handler; true and nothing when there is none.
-local function call_delegate(self, name, ...)
-  local handler = delegate_handler(self, name)
-  if handler then return call(self, handler, self.session, self, ...) end
-  return true
-end
-
-local function drain(self)
-  local queue = self.queue
-  while true do
-    local step = queue[queue.first]
-    if not step then break end
-    queue[queue.first] = nil
-    queue.first = queue.first + 1
-    step[1](self, table.unpack(step, 2, step.n))
-  end
-  self.draining = false
-end
-
--- Queues a step of the task's handler fiber.
-local function enqueue(self, step, ...)
-  local queue = self.queue
-  if not queue then
-    queue = { first = 1, last = 0 }
-    self.queue = queue
-  end
-  queue.last = queue.last + 1
-  queue[queue.last] = table.pack(step, ...)
-  queue[queue.last].n = select("#", ...) + 1
-  if not self.draining then
-    self.draining = true
-    fibers.run(drain, self)
-  end
-end
-
--- Steps -------------------------------------------------------------------------------------------------------------
-
-local function proposed_body(self, has_body)
-  return has_body and self.current_request and self.current_request.body or nil
-end
-
-local function step_redirect(self, head, method, url, flat, has_body)
-  local proposed = request.from_core(method, url, flat, proposed_body(self, has_body))
-  local before = proposed:copy()
-  local ok, answer = call_delegate(self, "will_perform_redirection", head, proposed)
-  if not ok or self.completing then return end
-  if answer == false then return core.answer_redirect(self.number, false) end
-  if answer == nil then answer = before end
-  if type(answer) == "string" then answer = request.new(answer) end
-  if not request.is(answer) then
-    return handler_failed(self, {
-      value = "will_perform_redirection must return a request, false or nothing, not " .. type(answer), trace = "",
-    })
-  end
-  self.current_request = answer
-  local fine, fields = request.check(answer)
-  if not fine then
-    self.failure = fields
-    return core.cancel(self.number)
-  end
-  local kind, value, reader = request.flatten_body(answer.body, "a request's 'body'")
-  if answer.method == before.method and answer.url == before.url and answer.body == before.body
-    and tostring(answer.headers) == tostring(before.headers) then
-    return core.answer_redirect(self.number, true)
-  end
-  if reader then
-    self.reader = type(reader) == "function" and reader or self.reader
-  end
-  core.answer_redirect(self.number, true, answer.method, answer.url, fields, kind, value)
-end
-
-local function step_response(self, head)
-  self.response = head
-  local ok, disposition = call_delegate(self, "did_receive_response", head)
-  if not ok or self.completing then return end
-  if disposition == nil or disposition == "allow" then return core.answer_response(self.number, true) end
-  if disposition == "cancel" then return core.answer_response(self.number, false) end
-  handler_failed(self, {
-    value = ("did_receive_response must return \"allow\" or \"cancel\", not %s"):format(tostring(disposition)),
-    trace = "",
-  })
-end
-
-local function step_informational(self, head)
-  call_delegate(self, "did_receive_informational_response", head)
-end
-
-local function step_data(self, data)
-  local ok
-  if self.sink then
-    ok = call(self, self.sink, data)
-  else
-    ok = call_delegate(self, "did_receive_data", data)
-  end
-  if ok and not self.completing then core.consumed(self.number) end
-end
-
-local function step_sent(self)
-  local sent, total, expected = self.sent_step, self.sent_total, self.sent_expected
-  self.sent_step = nil
-  if sent then call_delegate(self, "did_send_body_data", sent, total, expected) end
-end
-
-local function step_progress(self)
-  local received, expected = self.progress_received, self.progress_expected
-  self.progress_received = nil
-  if received and self.progress then call(self, self.progress, received, expected) end
-end
-
-local function step_body_chunk(self, size)
-  local reader = self.reader
-  local ok, chunk = call(self, reader, size)
-  if not ok or self.completing then return end
-  if chunk ~= nil and type(chunk) ~= "string" then
-    return handler_failed(self, {
-      value = "the body's reader function must return a string or nil, not " .. type(chunk), trace = "",
-    })
-  end
-  core.body_chunk(self.number, chunk)
-end
-
-local function step_new_body(self)
-  local ok, body = call_delegate(self, "need_new_body_stream")
-  if not ok or self.completing then return end
-  if body == nil then return core.new_body(self.number) end
-  local kind, value, reader = request.flatten_body(body, "what need_new_body_stream returns")
-  self.reader = reader
-  core.new_body(self.number, kind, value)
+function task.is(value)
+  local class = getmetatable(value)
+  return class == Task or class == CompletedTask
 end
 
 -- Completion --------------------------------------------------------------------------------------------------------
@@ -222,40 +72,43 @@ local function tell_completion(self)
   local completion = self.completion
   if completion then
     local data = self.response and self.response.body
-    call(self, completion, data, self.response, self.error)
+    steps.call(self, completion, data, self.response, self.error)
     return true
   end
-  local handler = delegate_handler(self, "did_complete")
-  if handler then call(self, handler, self.session, self, self.error) end
+  local handler = steps.delegate_handler(self, "did_complete")
+  if handler then steps.call(self, handler, self.session, self, self.error) end
   return handler ~= nil
 end
 
 local function step_complete(self)
-  if self._metrics then call_delegate(self, "did_finish_collecting_metrics", self.metrics) end
   local failed_before = self.failure
-  if self.failure then self.error = self.failure end
-  local told = tell_completion(self)
+  if failed_before then self.error = failed_before end
+  local told = false
+  if self.session.delegate or self.completion then
+    if self._metrics and steps.delegate_handler(self, "did_finish_collecting_metrics") then
+      steps.call_delegate(self, "did_finish_collecting_metrics", self.metrics)
+    end
+    told = tell_completion(self)
+  end
   if self.failure and self.failure ~= failed_before then
     self.error, told = self.failure, false
   end
   self.session:_forget(self)
-  if self.scope then self.scope[self] = nil end
-  local script_error = self.error and self.error.domain == "script"
-  if script_error and not told and not self.waiter and not fibers.is_stopping() then
+  local err = self.error
+  if err and err.domain == "script" and not told and not self.waiter and not fibers.is_stopping() then
     fibers.note_unobserved(self)
   end
   fibers.complete(self)
 end
 
 local function needs_fiber(self)
-  if self.draining or self.completion then return true end
-  local delegate = self.session.delegate
-  return delegate and (delegate.did_complete or delegate.did_finish_collecting_metrics) and true or false
+  return self.draining or self.completion or self.session.delegate
 end
 
 local function complete(self, err, head)
+  if not self.is_call or self.session.delegate then setmetatable(self, CompletedTask) end
   self.completing = true
-  self.number = nil
+  self.number = false
   self.state = "completed"
   if err then
     if self.failure and err.code == "cancelled" then err = self.failure end
@@ -266,24 +119,30 @@ local function complete(self, err, head)
   end
   self.response = head or self.response
   if needs_fiber(self) then
-    enqueue(self, step_complete)
+    steps.enqueue(self, step_complete)
   else
     step_complete(self)
   end
 end
 
-local function on_completed(number, err, body, sent, received, to_send, to_receive, metrics, redirects,
-                            status, reason, version, url, block, expected)
-  local self = active[number]
-  active[number] = nil
+-- Takes a task out of its slot, if the number is still its.
+local function release(number)
+  local slot = number & SLOT_MASK
+  local self = active[slot]
+  if not self or self.number ~= number then return nil end
+  active[slot] = false
+  free_count = free_count + 1
+  free_slots[free_count] = slot
+  return self
+end
+
+local function on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected)
+  local self = release(number)
   if not self then return end
-  self.count_of_bytes_sent, self.count_of_bytes_received = sent, received
-  self.count_of_bytes_expected_to_send, self.count_of_bytes_expected_to_receive = to_send, to_receive
   self._metrics = metrics
   local head
   if status then
     head = response.make(status, reason, version, url, block, expected, body, metrics, redirects)
-    if self.location then head.location = self.location end
   end
   complete(self, err, head)
 end
@@ -294,87 +153,73 @@ local events = {}
 events[1] = on_completed
 events[2] = fibers.timer_fired
 
+local enqueue = steps.enqueue
+
+local function find(number)
+  local self = active[number & SLOT_MASK]
+  return self and self.number == number and self or nil
+end
+
 local function on_task(step)
   return function(number, ...)
-    local self = active[number]
+    local self = find(number)
     if self then enqueue(self, step, ...) end
   end
 end
 
 events[3] = function(number, status, reason, version, url, block, expected, method, target, flat, has_body)
-  local self = active[number]
+  local self = find(number)
   if not self then return end
   local head = response.make(status, reason, version, url, block, expected)
-  enqueue(self, step_redirect, head, method, target, flat, has_body)
+  enqueue(self, steps.redirect, head, method, target, flat, has_body)
 end
 
 events[4] = function(number, ...)
-  local self = active[number]
-  if self then enqueue(self, step_informational, response.make(...)) end
+  local self = find(number)
+  if self then enqueue(self, steps.informational, response.make(...)) end
 end
 
 events[5] = function(number, ...)
-  local self = active[number]
-  if self then enqueue(self, step_response, response.make(...)) end
+  local self = find(number)
+  if self then enqueue(self, steps.response, response.make(...)) end
 end
 
-events[6] = on_task(step_data)
+events[6] = on_task(steps.data)
 
 -- Progress that its handler has not seen yet is merged, so that a slow one is not flooded.
 events[7] = function(number, sent, total, expected)
-  local self = active[number]
+  local self = find(number)
   if not self then return end
   self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
   local pending = self.sent_step
   self.sent_step, self.sent_total, self.sent_expected = (pending or 0) + sent, total, expected
-  if not pending then enqueue(self, step_sent) end
+  if not pending then enqueue(self, steps.sent) end
 end
 
 events[8] = function(number, received, expected)
-  local self = active[number]
+  local self = find(number)
   if not self then return end
   self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
   local pending = self.progress_received
   self.progress_received, self.progress_expected = received, expected
-  if not pending and self.progress then enqueue(self, step_progress) end
+  if not pending and self.progress then enqueue(self, steps.progress) end
 end
 
-events[9] = on_task(step_body_chunk)
-events[10] = on_task(step_new_body)
+events[9] = on_task(steps.body_chunk)
+events[10] = on_task(steps.new_body)
 
 function task.on_session_invalidated(handler) events[11] = handler end
 
 events[12] = function()
   fibers.stop()
-  for _, self in pairs(active) do self:cancel() end
+  for _, self in ipairs(task.begun()) do self:cancel() end
 end
 
 events[13] = fibers.report_unobserved
 
-native.dispatcher(function(kind, number, ...) return events[kind](number, ...) end)
+native.dispatcher(events)
 
 -- Life --------------------------------------------------------------------------------------------------------------
-
-local AUTH_SCHEMES = { basic = true, digest = true, any = true }
-
--- The option `auth` as scheme, user, secret.
-local function flatten_auth(auth)
-  if auth == nil then return nil end
-  options.expect(auth, "table", "option 'auth'")
-  if auth.bearer ~= nil then
-    return "bearer", nil, options.expect(auth.bearer, "string", "option 'auth.bearer'")
-  end
-  local scheme = auth.scheme or "basic"
-  if not AUTH_SCHEMES[scheme] then
-    local near = options.nearest(tostring(scheme), AUTH_SCHEMES)
-    options.misuse("option 'auth.scheme' must be \"basic\", \"digest\" or \"any\", not %q%s", tostring(scheme),
-      near and (" (did you mean '" .. near .. "'?)") or "")
-  end
-  local user, password = auth.user or auth[1], auth.password or auth[2] or ""
-  options.expect(user, "string", "option 'auth.user'")
-  options.expect(password, "string", "option 'auth.password'")
-  return scheme, user, password
-end
 
 local function interest_of(self)
   local bits, delegate = 0, self.session.delegate
@@ -398,68 +243,109 @@ local function destination_of(self)
   return nil
 end
 
--- Makes a task, suspended. `settings` are the options of a call, already checked.
-function task.new(session, kind, identifier, req, settings)
-  settings = settings or {}
-  local self = setmetatable({
-    session = session, kind = kind, identifier = identifier, state = "suspended", suspensions = 1,
-    original_request = req, current_request = req, settings = settings,
-    progress = settings.progress,
-  }, Task)
+local function apply(self, settings)
+  if settings.progress then self.progress = settings.progress end
+  if settings.priority then self.priority = settings.priority end
   local sink = settings.sink
   if type(sink) == "string" then
     self.sink_path = sink
   elseif type(sink) == "userdata" then
     self.sink = function(data) assert(sink:write(data)) end
-  else
+  elseif sink then
     self.sink = sink
   end
+end
+
+-- Makes a task, suspended. `settings` are the options of a call, already checked.
+function task.new(session, kind, identifier, req, settings)
+  local self = setmetatable({
+    session = session, kind = kind, identifier = identifier, original_request = req, current_request = req,
+    settings = settings,
+  }, Task)
+  if settings then apply(self, settings) end
+  return self
+end
+
+-- Makes a task for a call. All fields that every task gets stand in the constructor, so that the table is made once in
+-- its final size.
+function task.new_call(session, identifier, req, settings)
+  request.complete(req)
+  local self = setmetatable({
+    session = session, identifier = identifier, original_request = req, current_request = req, settings = settings,
+    state = "suspended", is_call = true, begun = false, number = false, scope = false, done = false, waiter = false,
+    completing = false, _metrics = false, response = nil, error = nil,
+  }, Task)
+  if settings then apply(self, settings) end
   return self
 end
 
 local function fail_at_once(self, err)
-  last_number = last_number + 1
   fibers.run(function() complete(self, err) end)
 end
 
-local function limit_of(settings)
-  local limit = settings.redirects
-  if limit == nil or limit == true then return 20 end
-  if limit == false then return nil end
-  return limit
+local function start(self, number, fields, kind, value, scheme, user, secret, ...)
+  local req, settings = self.original_request, self.settings
+  local destination, path = destination_of(self)
+  core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest_of(self), destination,
+    path, req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
+    settings_of.expectation(settings),
+    settings.decompress ~= false, settings.max_body, self.priority, ...)
 end
+
+local function occupy(self)
+  local slot
+  if free_count > 0 then
+    slot = free_slots[free_count]
+    free_count = free_count - 1
+  else
+    slot = #active + 1
+  end
+  begun_count = begun_count + 1
+  active[slot] = self
+  self.number = begun_count << SLOT_BITS | slot
+  return self.number
+end
+
+-- The tasks that were begun and are not completed, in the order of their numbers.
+function task.begun(session)
+  local list = {}
+  for _, self in ipairs(active) do
+    if self and (session == nil or self.session == session) then list[#list + 1] = self end
+  end
+  table.sort(list, function(a, b) return a.number >> SLOT_BITS < b.number >> SLOT_BITS end)
+  return list
+end
+
+fibers.on_cancel_scope(function(scope)
+  for _, self in ipairs(task.begun()) do
+    if fibers.is_within(self.scope, scope) then self:cancel() end
+  end
+end)
 
 -- Hands the task to the core.
 local function begin(self)
-  local req, settings = self.original_request, self.settings
-  self.scope = fibers.enter_scope(self)
+  local req = self.original_request
+  self.scope = fibers.scope()
   if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
   local fine, fields = request.check(req)
   if not fine then return fail_at_once(self, fields) end
   local kind, value, extra = request.flatten_body(req.body, "a request's 'body'")
-  local scheme, user, secret = flatten_auth(settings.auth)
-  local destination, path = destination_of(self)
-  local expect = settings.expect_continue
-  if expect == "auto" then expect = nil end
+  local scheme, user, secret = settings_of.auth(self.settings.auth)
   if type(extra) == "function" then self.reader = extra end
-  last_number = last_number + 1
-  local number = last_number
-  self.number = number
-  active[number] = self
-  local function start(...)
-    core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest_of(self), destination,
-      path, req.timeout, settings.resource_timeout, scheme, user, secret, limit_of(settings), expect,
-      settings.decompress ~= false, settings.max_body, self.priority, ...)
-  end
-  if kind == "parts" then start(table.unpack(extra)) else start() end
+  local number = occupy(self)
+  if kind == "parts" then return start(self, number, fields, kind, value, scheme, user, secret, table.unpack(extra)) end
+  return start(self, number, fields, kind, value, scheme, user, secret)
 end
 
 -- task:resume() starts the task, or takes back one suspend.
 function methods:resume()
   if self.state == "completed" or self.state == "canceling" then return end
   if self.suspensions == 0 then return end
-  self.suspensions = self.suspensions - 1
-  if self.suspensions > 0 then return end
+  if self.suspensions > 1 then
+    self.suspensions = self.suspensions - 1
+    return
+  end
+  self.suspensions = 0
   self.state = "running"
   if self.begun then
     if self.number then core.resume(self.number) end
@@ -505,6 +391,20 @@ end
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
   return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion)
+end
+
+-- Stands for a call under way that was made without a task object: it can be looked at and cancelled.
+function task.of_call(session, number)
+  local self = task.new_call(session, 0, nil)
+  self.state, self.begun, self.number = "running", true, number
+  return self
+end
+
+-- A completed task for a call that was made without one: what an error's `task` is.
+function task.completed(session, req, err, head, metrics)
+  local self = task.new_call(session, 0, req)
+  self.state, self.done, self.error, self.response, self._metrics = "completed", true, err, head, metrics
+  return setmetatable(self, CompletedTask)
 end
 
 return task

@@ -31,6 +31,10 @@ CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);
    none. Only from within a callback of the handle, while it has a connection. */
 void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher);
 
+/* An international host name (UTF-8) in its ASCII form (IDNA 2008), by the library libcurl itself uses, but
+   whatever the locale is. NULL where that cannot be done; else to be given to free(). */
+char *hs_host_to_ascii(const char *host);
+
 CURLMcode hs_multi_set_callbacks(CURLM *multi, curl_socket_callback socket_callback,
                                  curl_multi_timer_callback timer_callback, void *context);
 CURLMcode hs_multi_set_long(CURLM *multi, CURLMoption option, long value);

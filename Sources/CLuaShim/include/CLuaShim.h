@@ -71,6 +71,8 @@ static inline void clua_out_number(clua_outbox *out, double value) {
 }
 /// Copies the bytes into the outbox.
 void clua_out_string(clua_outbox *out, const void *bytes, size_t length);
+/// A string of `length` bytes that the caller fills at once; NULL when there is no memory.
+void *clua_out_reserve(clua_outbox *out, size_t length);
 /// Notes where the bytes are; they must stay there until the values have been pushed.
 void clua_out_borrowed(clua_outbox *out, const void *bytes, size_t length);
 /// A Swift object (retained by the caller for Lua; released by its finaliser) of a type made by `clua_define_type`.
@@ -129,8 +131,8 @@ typedef int (*clua_function)(void *context, lua_State *L);
 /// What the Swift side gives the shim at creation. None of these may call into Lua.
 typedef struct clua_callbacks {
     void *context;
-    /// A fiber was made: keep its registry reference, answer the number Lua shall know it by.
-    int64_t (*fiber_created)(void *context, int reference);
+    /// A fiber was made; its registry reference is the number Lua knows it by.
+    void (*fiber_created)(void *context, int reference);
     /// A Swift object is no longer used by Lua.
     void (*object_released)(void *context, int32_t type, void *object);
     /// Source text of an embedded module, or false. `*text` must stay valid for ever.
@@ -158,6 +160,9 @@ void clua_add_type(clua_module *module, const char *name, int32_t type);
 /// `name` may be a metamethod such as `__tostring`.
 void clua_add_method(
     clua_module *module, int32_t type, const char *name, clua_function function, void *context);
+/// A field that is computed when it is read: the function is called with the object. Methods of the same name win.
+void clua_add_property(
+    clua_module *module, int32_t type, const char *name, clua_function function, void *context);
 
 // MARK: Running Lua (protected)
 
@@ -178,10 +183,14 @@ int clua_load_main(clua_runtime *runtime, const char *text, size_t length, const
 /// CLUA_SYNTAX.
 int clua_check_syntax(clua_runtime *runtime, const char *text, size_t length);
 /// Runs a fiber until it ends, parks, yields or fails. A finished or failed one is released.
-int clua_resume(clua_runtime *runtime, int reference);
+/// The outbox values from `base` on are what its wait returns; the outbox is truncated to `base`.
+int clua_resume(clua_runtime *runtime, int reference, size_t base);
+/// The reference of the fiber that runs now, 0 outside.
+int clua_current_fiber(clua_runtime *runtime);
 /// Drops a fiber without running it again (its to-be-closed variables are closed).
 void clua_discard(clua_runtime *runtime, int reference);
-/// Calls the registered dispatcher with the outbox values from `base` on; truncates the outbox to `base`.
+/// Calls the registered handler of the first outbox value from `base` on (the event's kind) with the values behind it;
+/// truncates the outbox to `base`.
 int clua_dispatch(clua_runtime *runtime, size_t base);
 /// The message of the last failure, with traceback where there is one.
 const char *clua_error_text(clua_runtime *runtime, size_t *length);
@@ -199,5 +208,54 @@ void clua_collect(clua_runtime *runtime);
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor);
 /// The first signal that arrived, or 0. Disarms the hook.
 int clua_pending_signal(clua_runtime *runtime);
+
+// MARK: JSON
+
+/// A parsed document; the outbox owns it from now on.
+void clua_out_json(clua_outbox *out, struct json_t *document);
+
+typedef struct clua_json_format {
+    /// Spaces for each level; 0: everything on one line.
+    int32_t indent;
+    /// Members in the order of their names' bytes, not in that of `next`.
+    bool sort_keys;
+    /// Escape everything beyond ASCII.
+    bool ascii;
+    /// Writes a finite number as JSON text into `text` (32 bytes); answers the length.
+    size_t (*write_real)(double value, char *text);
+} clua_json_format;
+
+enum clua_json_status {
+    CLUA_JSON_DONE,
+    /// A value of a type that JSON has not; `detail` is the type's name.
+    CLUA_JSON_TYPE,
+    /// NaN or an infinity; `detail` says which.
+    CLUA_JSON_NUMBER,
+    CLUA_JSON_UTF8,
+    /// A table that contains itself.
+    CLUA_JSON_CYCLE,
+    CLUA_JSON_DEPTH,
+    /// A member's key is no string; `detail` is its type's name.
+    CLUA_JSON_KEY,
+    /// An array's key is no integer from 1 on; `detail` is its type's name.
+    CLUA_JSON_MIXED,
+    /// An element before an array's last one is nil.
+    CLUA_JSON_HOLE,
+    CLUA_JSON_MEMORY,
+};
+
+/// Deepest nesting that is written; jansson reads as much.
+#define CLUA_JSON_MAX_DEPTH 2048
+
+typedef struct clua_json_failure {
+    const char *detail;
+    /// Where in the value: `items[3].name`; empty for the value itself.
+    char path[256];
+} clua_json_failure;
+
+/// Appends the JSON text of the value at `index` to the outbox, as one string; anything but `CLUA_JSON_DONE` appends
+/// nothing. Tables are read raw: no metamethod runs. Never raises.
+enum clua_json_status clua_json_encode(
+    lua_State *L, int index, const clua_json_format *format, clua_outbox *out, clua_json_failure *failure);
 
 #endif

@@ -65,14 +65,10 @@ extension Outbox {
   }
 
   /// Status first (nil without a response), so that the common case is read with few locals.
-  private func append(_ completion: Completion) {
+  func append(_ completion: Completion) {
     if let error = completion.error { append(error) } else { appendNil() }
     if let body = completion.body { append(borrowing: body) } else { appendNil() }
-    append(completion.bytesSent)
-    append(completion.bytesReceived)
-    append(completion.bytesExpectedToSend)
-    append(completion.bytesExpectedToReceive)
-    append(MetricsRecord.packed(completion.metrics))
+    append(metricsOf: completion)
     if completion.redirects.isEmpty { appendNil() } else { append(completion.redirects) }
     if let head = completion.response { append(head) }
   }

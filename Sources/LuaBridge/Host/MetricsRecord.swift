@@ -1,64 +1,86 @@
+import CLuaShim
 import SessionCore
 
-/// Metrics as one byte string that stdlib/http/metrics.lua unpacks when a script first looks at them: a response costs
+/// Byte counts and metrics as one byte string that stdlib/http/metrics.lua unpacks when a script first looks at them: a response costs
 /// one short string instead of a tree of tables.
 ///
-/// Little endian, unaligned: start, duration, number of transactions; then for each its eleven times, eight integers and
-/// seven texts (string.pack's `s4`), in the order below.
-enum MetricsRecord {
-  static func packed(_ metrics: TaskMetrics) -> [UInt8] {
-    var record = [UInt8]()
-    record.reserveCapacity(24 + metrics.transactions.count * 320)
-    record.append(metrics.start)
-    record.append(metrics.duration)
-    record.append(metrics.transactions.count)
-    for transaction in metrics.transactions { append(transaction, to: &record) }
-    return record
+/// Native byte order, unaligned: the four counts, start, duration, number of transactions; then for each its eleven
+/// times, eight integers and seven texts (string.pack's `s4`), in the order below.
+extension Outbox {
+  func append(metricsOf completion: Completion) {
+    let metrics = completion.metrics
+    var size = 56
+    for transaction in metrics.transactions { size += Self.size(of: transaction) }
+    guard let start = clua_out_reserve(pointer, size) else { return }
+    var writer = RecordWriter(position: start)
+    writer.write(completion.bytesSent)
+    writer.write(completion.bytesReceived)
+    writer.write(completion.bytesExpectedToSend)
+    writer.write(completion.bytesExpectedToReceive)
+    writer.write(metrics.start)
+    writer.write(metrics.duration)
+    writer.write(metrics.transactions.count)
+    for transaction in metrics.transactions { Self.write(transaction, to: &writer) }
   }
 
-  private static func append(_ one: TransactionMetrics, to record: inout [UInt8]) {
-    record.append(one.fetchStart)
-    record.append(one.domainLookupStart)
-    record.append(one.domainLookupEnd)
-    record.append(one.connectStart)
-    record.append(one.connectEnd)
-    record.append(one.secureConnectionStart)
-    record.append(one.secureConnectionEnd)
-    record.append(one.requestStart)
-    record.append(one.requestEnd)
-    record.append(one.responseStart)
-    record.append(one.responseEnd)
-    record.append(one.status)
-    record.append((one.isProxyConnection ? 1 : 0) | (one.isReusedConnection ? 2 : 0))
-    record.append(one.requestHeaderBytes)
-    record.append(one.requestBodyBytes)
-    record.append(one.responseHeaderBytes)
-    record.append(one.responseBodyBytes)
-    record.append(one.localPort)
-    record.append(one.remotePort)
-    record.append(one.method)
-    record.append(one.url)
-    record.append(one.networkProtocolName)
-    record.append(one.localAddress)
-    record.append(one.remoteAddress)
-    record.append(one.tlsVersion)
-    record.append(one.tlsCipher)
+  private static func size(of one: TransactionMetrics) -> Int {
+    19 * 8 + 7 * 4 + one.method.utf8.count + one.url.utf8.count + one.networkProtocolName.utf8.count
+      + one.localAddress.utf8.count + one.remoteAddress.utf8.count + one.tlsVersion.utf8.count
+      + one.tlsCipher.utf8.count
+  }
+
+  private static func write(_ one: TransactionMetrics, to writer: inout RecordWriter) {
+    writer.write(one.fetchStart)
+    writer.write(one.domainLookupStart)
+    writer.write(one.domainLookupEnd)
+    writer.write(one.connectStart)
+    writer.write(one.connectEnd)
+    writer.write(one.secureConnectionStart)
+    writer.write(one.secureConnectionEnd)
+    writer.write(one.requestStart)
+    writer.write(one.requestEnd)
+    writer.write(one.responseStart)
+    writer.write(one.responseEnd)
+    writer.write(one.status)
+    writer.write((one.isProxyConnection ? 1 : 0) | (one.isReusedConnection ? 2 : 0))
+    writer.write(one.requestHeaderBytes)
+    writer.write(one.requestBodyBytes)
+    writer.write(one.responseHeaderBytes)
+    writer.write(one.responseBodyBytes)
+    writer.write(one.localPort)
+    writer.write(one.remotePort)
+    writer.write(one.method)
+    writer.write(one.url)
+    writer.write(one.networkProtocolName)
+    writer.write(one.localAddress)
+    writer.write(one.remoteAddress)
+    writer.write(one.tlsVersion)
+    writer.write(one.tlsCipher)
   }
 }
 
+/// Writes values one behind another into memory that is known to be large enough.
+private struct RecordWriter {
+  var position: UnsafeMutableRawPointer
 
-extension [UInt8] {
-  mutating func append(_ value: Double) {
-    Swift.withUnsafeBytes(of: value.bitPattern.littleEndian) { append(contentsOf: $0) }
+  mutating func write(_ value: Double) {
+    position.storeBytes(of: value, as: Double.self)
+    position += 8
   }
 
-  mutating func append(_ value: Int) {
-    Swift.withUnsafeBytes(of: Int64(value).littleEndian) { append(contentsOf: $0) }
+  mutating func write(_ value: Int) {
+    position.storeBytes(of: value, as: Int.self)
+    position += 8
   }
 
-  mutating func append(_ text: String) {
-    Swift.withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian) { append(contentsOf: $0) }
-    append(contentsOf: text.utf8)
+  mutating func write(_ text: String) {
+    var text = text
+    let count = text.withUTF8 { bytes in
+      position.storeBytes(of: UInt32(bytes.count), as: UInt32.self)
+      if let start = bytes.baseAddress { (position + 4).copyMemory(from: start, byteCount: bytes.count) }
+      return bytes.count
+    }
+    position += 4 + count
   }
 }
 

@@ -35,7 +35,11 @@ enum NativeModules {
         guard let scheduler = owner.scheduler else { return NativeModule(CoreModule.name, functions: []) }
         return CoreModule.make(scheduler)
       },
-      URLModule.name: { URLModule.make() },
+      URLModule.name: URLModule.make,
+      "httpscript.json": JSONModule.make,
+      "httpscript.text": TextModule.make,
+      "httpscript.terminal": TerminalModule.make,
+      HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
     ]
   }
 }

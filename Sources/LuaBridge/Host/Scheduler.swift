@@ -26,17 +26,17 @@ public final class Scheduler {
 
   public let interpreter: Interpreter
   public let port: Port
-  private var fibers: [Int: Int32] = [:]
-  private var lastFiber = 0
-  private var mainFiber = 0
+  /// By registry reference, which is also the number Lua code knows a fiber by: whether it is alive. References are
+  /// used again, so a late wake may reach a later fiber; that does no harm, because every wait checks its condition.
+  private var isAlive: [Bool] = []
+  private var mainFiber: Int?
+  private var calls = CallTable()
   private var ready: [Int] = []
   private var turn: [Int] = []
   var timers = TimerQueue()
   private var events: [Event] = []
   /// Tasks begun in the core and not yet completed; they keep the process alive.
   private(set) var outstandingTasks = 0
-  /// The fiber that runs now.
-  private(set) var current = 0
   private var ending: Ending?
   private var failed = false
   private var stopDeadline: Double?
@@ -52,16 +52,17 @@ public final class Scheduler {
   public init(interpreter: Interpreter, port: Port) {
     self.interpreter = interpreter
     self.port = port
-    interpreter.onFiber = { [unowned self] in self.adopt($0) }
+    interpreter.onFiber = { [unowned self] in _ = self.adopt($0) }
   }
 
   // MARK: What host functions ask for
 
   private func adopt(_ reference: Int32) -> Int {
-    lastFiber += 1
-    fibers[lastFiber] = reference
-    ready.append(lastFiber)
-    return lastFiber
+    let fiber = Int(reference)
+    while isAlive.count <= fiber { isAlive.append(false) }
+    isAlive[fiber] = true
+    ready.append(fiber)
+    return fiber
   }
 
   /// Resumes a fiber at the next turn. Waking one that is not waiting does no harm: waits check their condition.
@@ -71,6 +72,25 @@ public final class Scheduler {
     if case .startTask = command { outstandingTasks += 1 }
     port.submit(command)
   }
+
+  /// Begins a task whose end resumes the calling fiber with the completion's values, without a task object in Lua:
+  /// the common call costs no more than it must.
+  func call(_ request: TaskRequest, in session: SessionID) {
+    submit(.startTask(calls.begin(fiber: interpreter.currentFiber, session: session), session, request))
+  }
+
+  /// Cancels the call a fiber waits in, if it is in one; the fiber is not told.
+  func cancelCall(of fiber: Int) {
+    if let task = calls.end(fiber: fiber) { port.submit(.cancelTask(task)) }
+  }
+
+  /// Cancels all calls, or those of one session; who waits in them gets `cancelled`.
+  func cancelCalls(of session: SessionID? = nil) {
+    for task in calls.tasks(of: session) { port.submit(.cancelTask(task)) }
+  }
+
+  /// The numbers of a session's calls under way.
+  func calls(of session: SessionID) -> [Int] { calls.tasks(of: session).map(\.rawValue) }
 
   /// An error that nobody will handle: shown, and the exit status says so.
   func uncaught(_ message: String) {
@@ -117,24 +137,26 @@ public final class Scheduler {
   }
 
   private func run(_ fiber: Int) {
-    guard let reference = fibers[fiber] else { return }
-    current = fiber
-    let outcome = interpreter.resume(reference)
-    current = 0
-    switch outcome {
+    guard fiber < isAlive.count, isAlive[fiber] else { return }
+    finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber)))
+  }
+
+  private func finishTurn(of fiber: Int, _ turn: Interpreter.Turn) {
+    switch turn {
     case .parked: break
     case .yielded: ready.append(fiber)
     case .finished: end(fiber)
     case .failed(let message):
+      let isMain = fiber == mainFiber
       end(fiber)
       uncaught(message)
-      if fiber == mainFiber { stop(.failed) }
+      if isMain { stop(.failed) }
     }
   }
 
   private func end(_ fiber: Int) {
-    fibers[fiber] = nil
-    if fiber == mainFiber { mainFiber = 0 }
+    isAlive[fiber] = false
+    if fiber == mainFiber { mainFiber = nil }
   }
 
   private func fireTimers() {
@@ -157,10 +179,25 @@ public final class Scheduler {
   private func deliverEvents() {
     guard !events.isEmpty else { return }
     for event in events {
-      if case .completed = event { outstandingTasks -= 1 }
+      if case .completed(let task, let completion) = event {
+        outstandingTasks -= 1
+        if CallTable.isCall(task) {
+          finishCall(task, completion)
+          continue
+        }
+      }
       dispatch { $0.append(event) }
     }
     events.removeAll(keepingCapacity: true)
+  }
+
+  private func finishCall(_ task: TaskID, _ completion: Completion) {
+    guard let fiber = calls.complete(task), isAlive[fiber] else { return }
+    let outbox = interpreter.outbox
+    let start = outbox.position
+    outbox.append(true)
+    outbox.append(completion)
+    finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber), valuesFrom: start))
   }
 
   private func dispatch(_ fill: (Outbox) -> Void) {
@@ -192,22 +229,24 @@ public final class Scheduler {
     if reason != .failed { ending = reason }
     processDeadline = nil
     stopDeadline = MonotonicClock.now + Scheduler.graceSeconds
+    cancelCalls()
     dispatch { $0.append(EventKind.stop, 0) }
   }
 
   /// The grace time is over: what still waits is not resumed again.
   private func abandon() {
-    let rest = fibers.values
-    fibers.removeAll()
     ready.removeAll()
-    for reference in rest { interpreter.discard(reference) }
+    for fiber in isAlive.indices where isAlive[fiber] {
+      isAlive[fiber] = false
+      interpreter.discard(Int32(truncatingIfNeeded: fiber))
+    }
     timers = TimerQueue()
     outstandingTasks = 0
   }
 
   /// Tells the script's side that all is over, so that jobs nobody waited for are heard of.
   private func finishScript() {
-    if mainFiber != 0, fibers[mainFiber] != nil, ending == nil, !failed {
+    if mainFiber != nil, ending == nil, !failed {
       uncaught("httpscript: the script waits for something that cannot happen any more (no task, job or timer is left)")
     }
     dispatch { $0.append(EventKind.finish, 0) }

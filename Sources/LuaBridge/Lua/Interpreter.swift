@@ -20,8 +20,8 @@ public final class Interpreter {
   private var runtime: OpaquePointer
   private var boxes: [HostFunctionBox] = []
   private let modules: [String: () -> NativeModule]
-  /// Called when Lua code made a fiber, with its registry reference; answers the number Lua knows it by.
-  var onFiber: (Int32) -> Int = { _ in 0 }
+  /// Called when Lua code made a fiber, with its registry reference.
+  var onFiber: (Int32) -> Void = { _ in }
 
   /// - Parameter modules: native modules by the name `require` takes; made when first required.
   public init(modules: [String: () -> NativeModule]) throws {
@@ -31,8 +31,8 @@ public final class Interpreter {
     var callbacks = clua_callbacks()
     callbacks.context = Unmanaged.passUnretained(self).toOpaque()
     callbacks.fiber_created = { context, reference in
-      guard let context else { return 0 }
-      return Int64(Interpreter.at(context).onFiber(reference))
+      guard let context else { return }
+      Interpreter.at(context).onFiber(reference)
     }
     callbacks.object_released = { _, _, object in
       guard let object else { return }
@@ -77,14 +77,18 @@ public final class Interpreter {
     return reference
   }
 
-  func resume(_ reference: Int32) -> Turn {
-    switch UInt32(clua_resume(runtime, reference)) {
+  /// - Parameter start: the outbox values from there on are what the fiber's wait returns; none by default.
+  func resume(_ reference: Int32, valuesFrom start: Int? = nil) -> Turn {
+    switch UInt32(clua_resume(runtime, reference, start ?? outbox.position)) {
     case CLUA_PARKED.rawValue: .parked
     case CLUA_YIELDED.rawValue: .yielded
     case CLUA_FAILED.rawValue: .failed(errorText)
     default: .finished
     }
   }
+
+  /// The number of the fiber that runs now.
+  var currentFiber: Int { Int(clua_current_fiber(runtime)) }
 
   func discard(_ reference: Int32) { clua_discard(runtime, reference) }
 

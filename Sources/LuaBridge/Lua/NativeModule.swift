@@ -18,10 +18,15 @@ public struct NativeModule {
     let name: String
     let number: Int32
     let methods: [Function]
-    public init<Object: AnyObject>(_ name: String, _ type: HostType<Object>, methods: [Function]) {
+    /// Fields that are computed when they are read.
+    let properties: [Function]
+    public init<Object: AnyObject>(
+      _ name: String, _ type: HostType<Object>, methods: [Function], properties: [Function] = []
+    ) {
       self.name = name
       number = type.number
       self.methods = methods
+      self.properties = properties
     }
   }
 
@@ -44,6 +49,9 @@ public struct NativeModule {
       clua_add_type(module, type.name, type.number)
       for method in type.methods {
         clua_add_method(module, type.number, method.name, hostEntry, interpreter.context(for: method.body))
+      }
+      for property in type.properties {
+        clua_add_property(module, type.number, property.name, hostEntry, interpreter.context(for: property.body))
       }
     }
   }

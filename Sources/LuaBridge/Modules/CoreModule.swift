@@ -14,15 +14,11 @@ enum CoreModule {
         + diagnosticFunctions(scheduler))
   }
 
-  /// now, current, wake, timer, cancel_timer.
+  /// now, wake, timer, cancel_timer.
   private static func schedulerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("now") { call in
         call.results.append(MonotonicClock.now)
-        return .returned
-      },
-      .init("current") { call in
-        call.results.append(scheduler.current)
         return .returned
       },
       .init("wake") { call in
@@ -43,7 +39,7 @@ enum CoreModule {
     ]
   }
 
-  /// session, start, suspend, resume, cancel, invalidate, close_idle_connections.
+  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, close_idle_connections.
   private static func taskFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("session") { call in
@@ -61,6 +57,29 @@ enum CoreModule {
         guard let id = call.integer(1), let session = call.integer(2) else { return call.wrongType(1, "task") }
         guard let request = TaskArguments.read(call) else { return call.raise("incomplete task") }
         scheduler.submit(.startTask(TaskID(id), SessionID(session), request))
+        return .returned
+      },
+      .init("call") { call in
+        guard let session = call.integer(2) else { return call.wrongType(2, "session") }
+        guard let request = TaskArguments.read(call) else { return call.raise("incomplete task") }
+        scheduler.call(request, in: SessionID(session))
+        return .parked
+      },
+      .init("cancel_call") { call in
+        guard let fiber = call.integer(1) else { return call.wrongType(1, "fiber") }
+        scheduler.cancelCall(of: fiber)
+        return .returned
+      },
+      .init("cancel_calls") { call in
+        guard let session = call.integer(1) else { return call.wrongType(1, "session") }
+        scheduler.cancelCalls(of: SessionID(session))
+        return .returned
+      },
+      .init("calls") { call in
+        guard let session = call.integer(1) else { return call.wrongType(1, "session") }
+        let numbers = scheduler.calls(of: SessionID(session))
+        call.results.beginList(numbers.count)
+        for number in numbers { call.results.append(number) }
         return .returned
       },
       command("suspend", scheduler) { .suspendTask(TaskID($0)) },

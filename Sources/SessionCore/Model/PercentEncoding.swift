@@ -27,6 +27,33 @@ public enum PercentEncoding {
     return result
   }
 
+  /// The same for text's UTF-8.
+  static func encode(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { String(decoding: encode(UnsafeRawBufferPointer($0)), as: UTF8.self) }
+  }
+
+  /// Encodes only these ASCII characters, raw spaces and bytes beyond ASCII; escapes that are there stay.
+  static func encode(_ text: String, only characters: String) -> String {
+    guard text.utf8.contains(where: { isRaw($0) || characters.utf8.contains($0) }) else { return text }
+    var result: [UInt8] = []
+    for byte in text.utf8 {
+      if isRaw(byte) || characters.utf8.contains(byte) { append(byte, to: &result) } else { result.append(byte) }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Encodes what can stand in no URL: spaces and bytes beyond ASCII.
+  static func encodeRaw(_ text: String) -> String { encode(text, only: "") }
+
+  private static func isRaw(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x7F }
+
+  /// Decodes text; what is not UTF-8 then becomes replacement characters.
+  static func decode(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { String(decoding: decode(UnsafeRawBufferPointer($0)), as: UTF8.self) }
+  }
+
   /// Decodes what need not be encoded and writes the other escapes in upper case (RFC 3986 §6.2.2.1, §6.2.2.2).
   static func normalize(_ text: String) -> String {
     var text = text

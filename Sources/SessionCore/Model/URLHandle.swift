@@ -12,7 +12,7 @@ final class URLHandle {
   deinit { curl_url_cleanup(handle) }
 
   /// Parses an absolute URL, or a reference relative to what was set before. Returns libcurl's code, 0 for success.
-  func set(_ text: String, flags: UInt32 = URLHandle.flags) -> CURLUcode {
+  func set(_ text: some StringProtocol, flags: UInt32 = URLHandle.flags) -> CURLUcode {
     text.withCString { curl_url_set(handle, CURLUPART_URL, $0, flags) }
   }
 
@@ -27,6 +27,11 @@ final class URLHandle {
     guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
     defer { curl_free(text) }
     return String(cString: text)
+  }
+
+  /// A part with its percent-encoding undone, control characters included (which libcurl refuses to decode).
+  func getDecoded(_ part: CURLUPart) -> String? {
+    get(part).map { PercentEncoding.decode($0) }
   }
 
   /// Forgets the URL, so that the next `set` is not resolved against it.

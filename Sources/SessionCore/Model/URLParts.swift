@@ -57,8 +57,8 @@ public struct URLParts: Equatable, Sendable {
   /// The parts of a parsed URL.
   init(of url: URLHandle) {
     scheme = url.get(CURLUPART_SCHEME) ?? ""
-    user = url.get(CURLUPART_USER, flags: UInt32(CURLU_URLDECODE))
-    password = url.get(CURLUPART_PASSWORD, flags: UInt32(CURLU_URLDECODE))
+    user = url.getDecoded(CURLUPART_USER)
+    password = url.getDecoded(CURLUPART_PASSWORD)
     host = url.get(CURLUPART_HOST)
     port = url.get(CURLUPART_PORT).flatMap { Int($0) }
     path = url.get(CURLUPART_PATH) ?? "/"
@@ -66,22 +66,31 @@ public struct URLParts: Equatable, Sendable {
     fragment = url.get(CURLUPART_FRAGMENT)
   }
 
-  /// Puts the parts together again; user and password are percent-encoded, the other parts taken as they are.
+  /// Puts the parts together again (RFC 3986 §5.3) and has the parser look at the result. User and password are
+  /// percent-encoded, and in the other parts what would begin the next one.
   public var text: Result<String, Failure> {
+    guard let host, !host.utf8.contains(where: Self.endsHost) else { return .failure(Failure(CURLUE_BAD_HOSTNAME)) }
+    var result = "\(scheme)://"
+    if let user { result += PercentEncoding.encode(user) }
+    if let password { result += ":\(PercentEncoding.encode(password))" }
+    if user != nil || password != nil { result += "@" }
+    result += host
+    if let port { result += ":\(port)" }
+    result += path.hasPrefix("/") || path.isEmpty ? "" : "/"
+    result += PercentEncoding.encode(path, only: "?#")
+    if let query { result += "?\(PercentEncoding.encode(query, only: "#"))" }
+    if let fragment { result += "#\(fragment)" }
     let url = URLHandle()
-    let encode = UInt32(CURLU_URLENCODE)
-    let parts: [(CURLUPart, String?, UInt32)] = [
-      (CURLUPART_SCHEME, scheme, UInt32(CURLU_NON_SUPPORT_SCHEME)), (CURLUPART_HOST, host, 0),
-      (CURLUPART_USER, user, encode), (CURLUPART_PASSWORD, password, encode),
-      (CURLUPART_PORT, port.map { String($0) }, 0), (CURLUPART_PATH, path, 0),
-      (CURLUPART_QUERY, query, 0), (CURLUPART_FRAGMENT, fragment, 0),
-    ]
-    for (part, value, flags) in parts where value != nil {
-      let code = url.set(part, value, flags: flags)
-      guard code == CURLUE_OK else { return .failure(Failure(code)) }
-    }
-    guard let whole = url.get(CURLUPART_URL) else { return .failure(Failure(CURLUE_NO_HOST)) }
+    let code = url.setAny(result)
+    guard code == CURLUE_OK, let whole = url.get(CURLUPART_URL) else { return .failure(Failure(code)) }
     return .success(whole)
+  }
+
+  private static func endsHost(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@"), UInt8(ascii: "\\"): return true
+    default: return byte <= 0x20
+    }
   }
 
   /// Resolves a reference against an absolute URL (RFC 3986 §5.2). The base's fragment is never inherited.
@@ -100,9 +109,9 @@ public struct URLParts: Equatable, Sendable {
     var code = CURLUE_OK
     if reference.hasPrefix("#") {
       let fragment = String(reference.dropFirst())
-      code = base.set(CURLUPART_FRAGMENT, fragment.isEmpty ? nil : fragment, flags: 0)
+      code = base.set(CURLUPART_FRAGMENT, fragment.isEmpty ? nil : PercentEncoding.encodeRaw(fragment), flags: 0)
     } else if !reference.isEmpty {
-      code = base.set(reference)
+      code = base.setAny(reference)
     }
     guard code == CURLUE_OK, let whole = base.get(CURLUPART_URL) else { return .failure(Failure(code)) }
     return .success(whole)
@@ -142,6 +151,13 @@ public struct URLParts: Equatable, Sendable {
     return isScheme ? scheme : nil
   }
 
+  /// Where the path, query or fragment of a URL or reference begins.
+  static func authorityEnd(_ text: String) -> String.Index {
+    guard hasAuthority(text) else { return text.startIndex }
+    let start = leadingScheme(text).map { text.utf8.index($0.endIndex, offsetBy: 3) } ?? text.utf8.index(text.startIndex, offsetBy: 2)
+    return text[start...].utf8.firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? text.endIndex
+  }
+
   private static func hasAuthority(_ text: String) -> Bool {
     guard let scheme = leadingScheme(text) else { return text.hasPrefix("//") }
     return text.dropFirst(scheme.count + 1).hasPrefix("//")
@@ -153,7 +169,11 @@ public struct URLParts: Equatable, Sendable {
 
 extension URLHandle {
   /// As `set`, after checking for what a C string cannot carry.
+  /// Raw bytes are percent-encoded here and not by libcurl, which writes the digits in lower case.
   func setAny(_ text: String) -> CURLUcode {
-    text.utf8.contains(0) ? CURLUE_MALFORMED_INPUT : set(text)
+    if text.utf8.contains(0) { return CURLUE_MALFORMED_INPUT }
+    guard text.utf8.contains(where: { $0 == 0x20 || $0 >= 0x7F }) else { return set(text) }
+    let end = URLParts.authorityEnd(text)
+    return set(String(text[..<end]) + PercentEncoding.encodeRaw(String(text[end...])))
   }
 }

@@ -13,13 +13,21 @@ struct ProxyRules {
     case .url(let url, let noProxy):
       self.init(http: url, https: url, noProxy: noProxy)
     case .environment:
-      let all = Self.variable("all_proxy", "ALL_PROXY")
-      // Never HTTP_PROXY in capitals: in a CGI program the client would set it (CVE-2016-5385).
-      self.init(
-        http: Self.variable("http_proxy") ?? all ?? "",
-        https: Self.variable("https_proxy", "HTTPS_PROXY") ?? all ?? "",
-        noProxy: Self.variable("no_proxy", "NO_PROXY") ?? "")
+      self.init { name in
+        guard let value = getenv(name), value.pointee != 0 else { return nil }
+        return String(cString: value)
+      }
     }
+  }
+
+  /// From variables of the environment.
+  init(variable: (String) -> String?) {
+    let all = variable("all_proxy") ?? variable("ALL_PROXY")
+    // Never HTTP_PROXY in capitals: in a CGI program the client would set it (CVE-2016-5385).
+    self.init(
+      http: variable("http_proxy") ?? all ?? "",
+      https: variable("https_proxy") ?? variable("HTTPS_PROXY") ?? all ?? "",
+      noProxy: variable("no_proxy") ?? variable("NO_PROXY") ?? "")
   }
 
   init(http: String, https: String, noProxy: String) {
@@ -32,12 +40,5 @@ struct ProxyRules {
   func proxy(scheme: String, host: String) -> String {
     let proxy = scheme == "https" ? https : http
     return proxy.isEmpty || bypass.matches(host) ? "" : proxy
-  }
-
-  private static func variable(_ names: String...) -> String? {
-    for name in names {
-      if let value = getenv(name), value.pointee != 0 { return String(cString: value) }
-    }
-    return nil
   }
 }

@@ -4,8 +4,11 @@ import CCurlShim
 enum CurlErrors {
   /// The code for a failed transfer. `verifyResult`: OpenSSL's verdict on the server's certificate
   /// (`CURLINFO_SSL_VERIFYRESULT`), 0 where there was nothing to complain about.
-  static func code(for result: CURLcode, verifyResult: Int) -> TaskError.Code {
+  /// `text`: the error buffer, which tells apart what libcurl has one number for.
+  static func code(for result: CURLcode, verifyResult: Int, text: String = "") -> TaskError.Code {
     switch result {
+    case CURLE_RECV_ERROR where text.hasSuffix("chunked-encoding"): return .badServerResponse
+    case CURLE_RECV_ERROR where text.hasPrefix("CONNECT tunnel failed"): return .cannotConnectToHost
     case CURLE_URL_MALFORMAT: return .badURL
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .cannotParseResponse
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .cannotFindHost

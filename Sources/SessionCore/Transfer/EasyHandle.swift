@@ -21,7 +21,7 @@ final class EasyHandle {
   private var largeBuffer = false
   private var proxy: String?
   private var version = 0
-  private var authentication = 0
+  private var hasCredentials = false
   private var waitsForPipe = false
 
   /// libcurl's kinds of request.
@@ -127,6 +127,8 @@ final class EasyHandle {
   /// Leaving a shape undoes what libcurl keeps of it.
   private func setShape(_ wanted: Shape) {
     if shape == wanted { return }
+    // This makes it a POST again, and so must come first.
+    if shape == .post { hs_easy_set_pointer(curl, CURLOPT_POSTFIELDS, nil) }
     set(CURLOPT_HTTPGET, 1)
     switch wanted {
     case .get: break
@@ -134,7 +136,6 @@ final class EasyHandle {
     case .post: set(CURLOPT_POST, 1)
     case .upload: set(CURLOPT_UPLOAD, 1)
     }
-    if shape == .post { hs_easy_set_pointer(curl, CURLOPT_POSTFIELDS, nil) }
     shape = wanted
   }
 
@@ -150,22 +151,26 @@ final class EasyHandle {
     }
   }
 
-  /// Lets libcurl answer a challenge with this name and password, by the given schemes.
-  func setCredentials(user: String, password: String, schemes: Int) {
-    authentication = schemes
+  /// Gives libcurl a name and password to answer a challenge with, but no scheme yet: the request goes out without
+  /// credentials, and the challenge is remembered.
+  func setCredentials(user: String, password: String) {
+    hasCredentials = true
     isTainted = true
     set(CURLOPT_USERNAME, user)
     set(CURLOPT_PASSWORD, password)
-    set(CURLOPT_HTTPAUTH, schemes)
+    setSchemes(0)
   }
+
+  /// The schemes (`CURLAUTH_…`) that the credentials may be used with.
+  func setSchemes(_ schemes: Int) { set(CURLOPT_HTTPAUTH, schemes) }
 
   /// Takes the credentials away again, for a request elsewhere.
   func clearCredentials() {
-    guard authentication != 0 else { return }
-    authentication = 0
+    guard hasCredentials else { return }
+    hasCredentials = false
     set(CURLOPT_USERNAME, nil)
     set(CURLOPT_PASSWORD, nil)
-    set(CURLOPT_HTTPAUTH, Int(bitPattern: UInt(1)))
+    setSchemes(0)
   }
 
   func long(_ info: CURLINFO) -> Int {

@@ -47,6 +47,8 @@ final class Transfer: TimerEntry {
 
   // Request.
   var source: BodySource?
+  /// libcurl has the whole body and does not ask for it.
+  var isBodyInline = false
   var isWaitingForChunk = false
   var expectation: ExpectContinue
   var sentBefore = 0
@@ -181,7 +183,7 @@ final class Transfer: TimerEntry {
     resetForRequest()
     easy.transfer = self
     easy.configure(makeSetup(host))
-    answerChallengeIfDue(easy)
+    prepareCredentials(easy)
     transaction.fetchStart = WallClock.now
     lastActivity = core.now
     guard session.multi.add(easy) else {
@@ -289,7 +291,7 @@ final class Transfer: TimerEntry {
         underlying: underlying)
     }
     return TaskError(
-      CurlErrors.code(for: result, verifyResult: verifyResult), underlying.message, url: url, underlying: underlying)
+      CurlErrors.code(for: result, verifyResult: verifyResult, text: text), underlying.message, url: url, underlying: underlying)
   }
 
   // MARK: The end
@@ -323,7 +325,7 @@ final class Transfer: TimerEntry {
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
-      metrics: metrics, bytesSent: sentBefore + (source?.handed ?? 0), bytesReceived: received,
+      metrics: metrics, bytesSent: sentBefore + bodyBytesSent, bytesReceived: received,
       bytesExpectedToSend: source?.length ?? 0,
       bytesExpectedToReceive: hasHead ? intake.contentLength : -1)
   }

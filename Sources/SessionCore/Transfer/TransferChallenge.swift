@@ -21,16 +21,16 @@ extension Transfer {
     return challengeScheme != nil
   }
 
-  /// Gives libcurl the credentials for the request that answers the challenge. The handle is the one that received
-  /// it, and has kept the server's nonce.
-  func answerChallengeIfDue(_ easy: EasyHandle) {
-    guard let scheme = challengeScheme, !answeredChallenge else { return }
-    answeredChallenge = true
+  /// Gives libcurl the credentials before the first request, and the scheme before the one that answers the
+  /// challenge. The handle is the one that received the challenge, and has kept the server's nonce.
+  func prepareCredentials(_ easy: EasyHandle) {
     switch authentication {
+    case .none, .basic, .bearer: return
     case .digest(let user, let password), .any(let user, let password):
+      guard let scheme = challengeScheme else { return easy.setCredentials(user: user, password: password) }
+      answeredChallenge = true
       // CURLAUTH_DIGEST and CURLAUTH_BASIC are macros with casts, which Swift does not see.
-      easy.setCredentials(user: user, password: password, schemes: scheme == .digest ? 1 << 1 : 1)
-    case .none, .basic, .bearer: break
+      easy.setSchemes(scheme == .digest ? 1 << 1 : 1)
     }
   }
 }

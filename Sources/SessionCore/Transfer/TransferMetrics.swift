@@ -12,7 +12,7 @@ extension Transfer {
     result.networkProtocolName = protocolName(easy.long(CURLINFO_HTTP_VERSION))
     recordTimes(easy, &result)
     result.requestHeaderBytes = easy.long(CURLINFO_REQUEST_SIZE)
-    result.requestBodyBytes = source?.handed ?? 0
+    result.requestBodyBytes = bodyBytesSent
     result.responseHeaderBytes = easy.long(CURLINFO_HEADER_SIZE)
     result.responseBodyBytes = received + dropped
     result.localAddress = easy.string(CURLINFO_LOCAL_IP)

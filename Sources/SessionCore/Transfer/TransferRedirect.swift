@@ -72,7 +72,7 @@ extension Transfer {
 
   /// Makes the request that has been decided on: the next hop, or the same one again.
   func makeFollowUp() {
-    sentBefore += source?.handed ?? 0
+    sentBefore += bodyBytesSent
     sentReported = 0
     guard let next = followUp else {
       guard source?.rewind() ?? true else { return fail(bodyLostError) }
@@ -132,7 +132,7 @@ extension Transfer {
     switch BodySource.open(body) {
     case .failure(let problem): fail(problem)
     case .success(let opened):
-      sentBefore += source?.handed ?? 0
+      sentBefore += bodyBytesSent
       source = opened
       request.body = body
       hasFreshBody = true

@@ -1,4 +1,5 @@
 import CCurlShim
+import Glibc
 
 /// What goes out: the handle's settings and the body.
 extension Transfer {
@@ -14,7 +15,7 @@ extension Transfer {
     }
     self.easy = easy
     easy.url.clear()
-    let code = easy.url.set(request.url)
+    let code = easy.url.setAny(request.url)
     guard code == CURLUE_OK else {
       let text = String(cString: curl_url_strerror(code))
       fail(TaskError(.badURL, "not a URL (\(text)): \(request.url)"))
@@ -22,6 +23,10 @@ extension Transfer {
     }
     let look = URLLook(request.url)
     takeUserInformation(easy.url, look)
+    if look.needsEncoding, !makeHostASCII(easy.url) {
+      fail(TaskError(.badURL, "the host is no international domain name: \(url)"))
+      return false
+    }
     host = session.host(authority: look.authority, of: easy.url)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
@@ -36,12 +41,20 @@ extension Transfer {
       url = request.url
       return
     }
-    if let user = parsed.get(CURLUPART_USER, flags: UInt32(CURLU_URLDECODE)) {
-      urlCredentials = (user, parsed.get(CURLUPART_PASSWORD, flags: UInt32(CURLU_URLDECODE)) ?? "")
+    if let user = parsed.getDecoded(CURLUPART_USER) {
+      urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
       _ = parsed.set(CURLUPART_USER, nil)
       _ = parsed.set(CURLUPART_PASSWORD, nil)
     }
     url = parsed.get(CURLUPART_URL) ?? request.url
+  }
+
+  /// libcurl would look at the locale for the text's encoding; here it is always UTF-8.
+  private func makeHostASCII(_ parsed: URLHandle) -> Bool {
+    guard let host = parsed.get(CURLUPART_HOST), host.utf8.contains(where: { $0 >= 0x80 }) else { return true }
+    guard let name = hs_host_to_ascii(host) else { return false }
+    defer { free(name) }
+    return parsed.set(CURLUPART_HOST, String(cString: name)) == CURLUE_OK
   }
 
   func makeSetup(_ host: Host) -> RequestSetup {
@@ -49,6 +62,7 @@ extension Transfer {
     var setup = RequestSetup(headers: makeHeaders(shape), shape: shape)
     setup.customMethod = customMethod(shape)
     if case .data(let bytes) = request.body { setup.body = bytes }
+    isBodyInline = shape == .post
     setup.uploadLength = source?.length ?? -1
     setup.decompresses = options.decompress
     setup.largeBuffer = sink.file != nil
@@ -183,6 +197,13 @@ extension Transfer {
       self.error = error
       return Callbacks.abortRead
     }
+  }
+
+  /// Of the current request.
+  var bodyBytesSent: Int {
+    guard let source else { return 0 }
+    // A body that went out with the head is there once something came back.
+    return isBodyInline ? (sawHeader ? source.length : 0) : source.handed
   }
 
   private func pauseSending() -> Int {

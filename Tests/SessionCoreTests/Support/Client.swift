@@ -6,6 +6,8 @@ final class Client {
   let session = SessionID(1)
   private(set) var events: [Event] = []
   private var nextTask = 1
+  /// For readers: what is still to be sent.
+  var chunks: [String] = []
   /// Called for each event as it comes; answers what must be answered.
   var answer: (Event, SessionCore) -> Void = { _, _ in }
 

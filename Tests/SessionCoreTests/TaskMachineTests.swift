@@ -1,0 +1,141 @@
+import Testing
+
+@testable import SessionCore
+
+@Suite("The task machine")
+struct TaskMachineTests {
+  private typealias Event = TaskMachine.Event
+  private typealias Action = TaskMachine.Action
+
+  /// Whole lives, as events and the actions they must give.
+  private static let lives: [(name: String, steps: [(Event, Action)])] = [
+    (
+      "plain",
+      [
+        (.turnGranted, .attach), (.head(.final), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "followed redirect",
+      [
+        (.turnGranted, .attach), (.head(.redirect(needsBody: false)), .discardBody), (.ended(.failure), .nextRequest),
+        (.turnGranted, .attach), (.head(.final), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "redirect that needs a new body",
+      [
+        (.turnGranted, .attach), (.head(.again(needsBody: true)), .discardBody),
+        (.ended(.success(undelivered: false, settles: false)), .askBody), (.newBody(available: true), .nextRequest),
+        (.turnGranted, .attach), (.ended(.bodyLost), .askBody), (.newBody(available: false), .failForBody),
+      ]
+    ),
+    (
+      "redirect handler answers before the transfer ends",
+      [
+        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
+        (.redirectAnswered(.follow(needsBody: false)), .discardBody), (.ended(.failure), .nextRequest),
+      ]
+    ),
+    (
+      "redirect handler answers after it",
+      [
+        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.redirectAnswered(.follow(needsBody: true)), .askBody),
+      ]
+    ),
+    (
+      "refused redirect, to a file",
+      [
+        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect), (.redirectAnswered(.refuse), .receiveBody),
+        (.ended(.success(undelivered: false, settles: true)), .settleFile), (.settled(success: true), .complete(success: true)),
+      ]
+    ),
+    (
+      "refused redirect without a body",
+      [
+        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.redirectAnswered(.refuse), .complete(success: true)),
+      ]
+    ),
+    (
+      "asked response, slow consumer",
+      [
+        (.turnGranted, .attach), (.head(.finalAsking), .askResponse), (.responseAnswered(allow: true), .receiveBody),
+        (.ended(.success(undelivered: true, settles: false)), .none), (.consumed, .complete(success: true)),
+      ]
+    ),
+    (
+      "refused response",
+      [
+        (.turnGranted, .attach), (.head(.finalAsking), .askResponse),
+        (.responseAnswered(allow: false), .refuseResponse),
+      ]
+    ),
+    (
+      "connection lost while the handler thinks",
+      [
+        (.turnGranted, .attach), (.head(.finalAsking), .askResponse), (.ended(.failure), .complete(success: false)),
+        (.responseAnswered(allow: true), .none),
+      ]
+    ),
+    (
+      "file that cannot be synced",
+      [
+        (.turnGranted, .attach), (.head(.final), .receiveBody),
+        (.ended(.success(undelivered: false, settles: true)), .settleFile),
+        (.settled(success: false), .complete(success: false)),
+      ]
+    ),
+  ]
+
+  @Test("Each life takes its course", arguments: lives.indices)
+  func life(index: Int) {
+    let life = Self.lives[index]
+    var machine = TaskMachine()
+    for (event, action) in life.steps { #expect(machine.handle(event) == action, "\(life.name): \(event)") }
+  }
+
+  @Test("A cancellation at every point ends it once, and nothing after it has a meaning", arguments: lives.indices)
+  func cancelEverywhere(index: Int) {
+    let life = Self.lives[index]
+    for length in 0...life.steps.count {
+      var machine = TaskMachine()
+      for (event, _) in life.steps.prefix(length) { _ = machine.handle(event) }
+      let wasComplete = machine.isComplete
+      #expect(machine.handle(.failed) == (wasComplete ? .none : .complete(success: false)))
+      #expect(machine.isComplete && !machine.isOnTheClock)
+      for (event, _) in life.steps { #expect(machine.handle(event) == .none, "\(life.name): \(event) after the end") }
+    }
+  }
+
+  @Test("The clock runs only while there is a connection and nobody is waited for")
+  func clock() {
+    var machine = TaskMachine()
+    #expect(!machine.isOnTheClock)
+    _ = machine.handle(.turnGranted)
+    #expect(machine.isOnTheClock)
+    _ = machine.handle(.head(.redirectAsking))
+    #expect(!machine.isOnTheClock)
+    _ = machine.handle(.redirectAnswered(.follow(needsBody: false)))
+    #expect(machine.isOnTheClock)
+    _ = machine.handle(.ended(.failure))
+    #expect(!machine.isOnTheClock)
+  }
+
+  @Test("Answers nobody asked for change nothing")
+  func strayAnswers() {
+    var machine = TaskMachine()
+    let strays: [Event] = [
+      .redirectAnswered(.refuse), .responseAnswered(allow: false), .newBody(available: false), .consumed,
+      .settled(success: false), .head(.final), .ended(.failure),
+    ]
+    for stray in strays { #expect(machine.handle(stray) == .none) }
+    #expect(machine.handle(.turnGranted) == .attach)
+    #expect(machine.handle(.turnGranted) == .none)
+  }
+}

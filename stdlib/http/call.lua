@@ -1,0 +1,58 @@
+-- Calls that need no handler of the script's: made without a task object, so that the common case costs little. The
+-- core resumes the calling fiber with the completion's values.
+
+local core = require "httpscript.core"
+local errors = require "http.errors"
+local fibers = require "http.fibers"
+local request = require "http.request"
+local response = require "http.response"
+local settings_of = require "http.settings"
+local task = require "http.task"
+
+local call = {}
+
+local NO_SETTINGS = {}
+
+-- Whether a call needs no handler of the script's: then it is made without a task object.
+local function is_plain(session, settings, body)
+  if session.delegate or type(body) == "function" then return false end
+  return not settings or not settings.progress and (settings.sink == nil or type(settings.sink) == "string")
+    and (type(body) ~= "table" or not body.reader)
+end
+
+local function finish_call(session, req, err, body, metrics, redirects, status, ...)
+  session:_call_done()
+  local head = status and response.make(status, ...)
+  if head then
+    head.body, head._metrics = body, metrics
+    if redirects then head._redirects = redirects end
+  end
+  if not err then return head end
+  err = errors.new(err)
+  err.response = head
+  err.task = task.completed(session, req, err, head, metrics)
+  return nil, err
+end
+
+local function begin(session, req, settings, fields, kind, value, scheme, user, secret, ...)
+  return finish_call(session, req, fibers.wait_in_call(session, core.call(0, session:_core(), req.method, req.url,
+    fields, kind, value, 0, settings.sink and 2, settings.sink, req.timeout, settings.resource_timeout, scheme, user,
+    secret, settings_of.limit(settings), settings_of.expectation(settings), settings.decompress ~= false,
+    settings.max_body, settings.priority, ...)))
+end
+
+-- Makes a call without a task object -> response | nil, err; or false when it needs one.
+function call.make(session, req, settings)
+  if not is_plain(session, settings, req.body) then return false end
+  if fibers.is_stopping() then return nil, errors.cancelled("the script is being ended") end
+  local fine, fields = request.check(req)
+  if not fine then return nil, fields end
+  settings = settings or NO_SETTINGS
+  session:_call_begins()
+  local kind, value, parts = request.flatten_body(req.body, "a request's 'body'")
+  local scheme, user, secret = settings_of.auth(settings.auth)
+  if not parts then return begin(session, req, settings, fields, kind, value, scheme, user, secret) end
+  return begin(session, req, settings, fields, kind, value, scheme, user, secret, table.unpack(parts))
+end
+
+return call
