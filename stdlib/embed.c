@@ -13,6 +13,9 @@ static const char m_http_call[] = {
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
 };
+static const char m_http_configuration[] = {
+#embed "http/configuration.lua"
+};
 static const char m_http_crawl[] = {
 #embed "http/crawl.lua"
 };
@@ -100,6 +103,9 @@ static const char m_http_terminal[] = {
 static const char m_http_url[] = {
 #embed "http/url.lua"
 };
+static const char m_http_verbs[] = {
+#embed "http/verbs.lua"
+};
 static const char m_http_xml[] = {
 #embed "http/xml.lua"
 };
@@ -119,6 +125,7 @@ static const module modules[] = {
     ENTRY("http", m_http),
     ENTRY("http.call", m_http_call),
     ENTRY("http.charset", m_http_charset),
+    ENTRY("http.configuration", m_http_configuration),
     ENTRY("http.crawl", m_http_crawl),
     ENTRY("http.crawl_frontier", m_http_crawl_frontier),
     ENTRY("http.crawl_links", m_http_crawl_links),
@@ -148,6 +155,7 @@ static const module modules[] = {
     ENTRY("http.task", m_http_task),
     ENTRY("http.terminal", m_http_terminal),
     ENTRY("http.url", m_http_url),
+    ENTRY("http.verbs", m_http_verbs),
     ENTRY("http.xml", m_http_xml),
     ENTRY("json", m_json),
 };

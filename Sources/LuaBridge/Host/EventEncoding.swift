@@ -83,7 +83,7 @@ extension Outbox {
   }
 
   /// A table of the error's fields, as `http.errors` takes them.
-  private func append(_ error: TaskError) {
+  func append(_ error: TaskError) {
     beginRecord(3 + (error.url == nil ? 0 : 1) + (error.underlying == nil ? 0 : 1))
     append("domain")
     append(error.domain.rawValue)

@@ -36,9 +36,9 @@ enum TaskArguments {
     task.requestTimeout = call.number(At.requestTimeout)
     task.resourceTimeout = call.number(At.resourceTimeout)
     task.authentication = authentication(call)
-    task.redirectLimit = call.integer(At.redirects)
+    if !call.isNil(At.redirects) { task.redirectLimit = call.integer(At.redirects) }
     task.expectContinue = expectation(call)
-    task.decompress = call.boolean(At.decompress)
+    task.decompress = call.isNil(At.decompress) || call.boolean(At.decompress)
     task.maximumBody = call.integer(At.maximumBody)
     task.priority = call.number(At.priority) ?? 0.5
     return task
