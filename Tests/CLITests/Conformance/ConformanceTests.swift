@@ -10,7 +10,7 @@ import Testing
     for (row, answer) in zip(rows, try await conformance("dates", rows)) {
       score.record(
         "\(row["suite"].string ?? "") '\(row["input"].string ?? "")'",
-        answer != .null && answer["epoch"] == row["epoch"],
+        answer != .null && answer["raised"].isNull && answer["epoch"] == row["epoch"],
         "\(answer["epoch"].text), expected \(row["epoch"].text) \(answer["raised"].string ?? "")")
     }
     try score.hold(floor: 0)
@@ -36,7 +36,7 @@ import Testing
     var score = Score("url_normalise")
     for (row, answer) in zip(rows, try await conformance("normalise", rows)) {
       score.record(
-        row["input"].string ?? "", answer != .null && answer["url"] == row["expected"],
+        row["input"].string ?? "", answer != .null && answer["raised"].isNull && answer["url"] == row["expected"],
         "\(answer["url"].text), expected \(row["expected"].text)")
     }
     try score.hold(floor: 0)
