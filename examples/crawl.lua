@@ -175,6 +175,7 @@ end
 local function print_report(start, seconds, crawler, broken)
   print(("Crawled %s: %d pages, %.2f MB in %.1f s (%.1f pages/s)"):format(
     start, summary.pages, summary.bytes / 1e6, seconds, summary.pages / math.max(seconds, 1e-9)))
+  if crawler.cancelled then print("Interrupted: this is not all.") end
   if crawler.disallowed > 0 then print(("Not allowed by robots.txt: %d"):format(crawler.disallowed)) end
   print_statuses()
   print_redirects()

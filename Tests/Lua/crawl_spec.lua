@@ -323,6 +323,18 @@ return function(t)
     expect(#session.log):equals(count)
   end)
 
+  it("ends when its requests are cancelled, and takes nothing for broken", function()
+    local failure = errors.new { domain = "url", code = "cancelled", message = "the script is being ended" }
+    local session = site {
+      ["/"] = { links = { "/a", "/b", "/c" } }, ["/a"] = { error = failure }, ["/b"] = { error = failure },
+      ["/c"] = { delay = 1 },
+    }
+    local found, _, crawler = run(session)
+    expect(found):same(urls("/"))
+    expect(crawler.cancelled):equals(true)
+    expect(#crawler:broken()):equals(0)
+  end)
+
   it("raises in the loop what the filter raises", function()
     local session = site { ["/"] = { links = { "/a" } } }
     expect(function() run(session, { filter = function() error("no such luck") end }) end):raises("no such luck")

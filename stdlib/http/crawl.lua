@@ -172,6 +172,11 @@ function Crawler:_visit(entry)
   else
     self:_fetch(page)
   end
+  if page.error and page.error.code == "cancelled" then
+    -- The script is being ended, or its session was: no page can be had any more, and none is broken for that.
+    self.cancelled, self.stopped = true, true
+    return
+  end
   if page.response and not page.error then self:_read_links(page) end
   self:_note_failure(page)
   self.ready[#self.ready + 1] = page
