@@ -19,6 +19,9 @@ static const char m_http_configuration[] = {
 static const char m_http_crawl[] = {
 #embed "http/crawl.lua"
 };
+static const char m_http_crawl_fetch[] = {
+#embed "http/crawl_fetch.lua"
+};
 static const char m_http_crawl_frontier[] = {
 #embed "http/crawl_frontier.lua"
 };
@@ -127,6 +130,7 @@ static const module modules[] = {
     ENTRY("http.charset", m_http_charset),
     ENTRY("http.configuration", m_http_configuration),
     ENTRY("http.crawl", m_http_crawl),
+    ENTRY("http.crawl_fetch", m_http_crawl_fetch),
     ENTRY("http.crawl_frontier", m_http_crawl_frontier),
     ENTRY("http.crawl_links", m_http_crawl_links),
     ENTRY("http.css", m_http_css),

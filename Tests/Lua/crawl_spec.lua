@@ -112,15 +112,20 @@ return function(t)
 
   it("asks for external links without crawling them", function()
     local session = site {
-      ["/"] = { links = { "http://other.example/x", "http://other.example/gone" } },
+      ["/"] = { links = { "http://other.example/x", "http://other.example/gone", "/moved" } },
       ["http://other.example/robots.txt"] = { status = 404 },
       ["http://other.example/x"] = { links = { "http://third.example/" } },
+      ["/moved"] = { location = "http://other.example/gone2" },
     }
     local _, pages, crawler = run(session, { check_external = true })
     expect(pages["http://other.example/x"].external):equals(true)
     expect(pages["http://third.example/"]):equals(nil)
-    expect(#crawler:broken()):equals(1)
-    expect(crawler:broken()[1].url):equals("http://other.example/gone")
+    local broken = crawler:broken()
+    expect(#broken):equals(2)
+    table.sort(broken, function(a, b) return a.url < b.url end)
+    expect(broken[1].url):equals("http://other.example/gone")
+    expect(broken[2].url):equals("http://other.example/gone2")
+    expect(broken[2].pages):same(urls("/"))
   end)
 
   it("asks for images and the like when told, and reads frames and linked pages in any case", function()
@@ -201,6 +206,7 @@ return function(t)
     expect(pages[BASE .. "/away"].response.status):equals(302)
     expect(pages[BASE .. "/away"].redirects[1].followed):equals(false)
     expect(pages[BASE .. "/loop"].redirects[1].followed):equals(false)
+    expect(pages[BASE .. "/loop"].error.code):equals("http_too_many_redirects")
     local fetched = 0
     for _, line in ipairs(session.log) do
       if line:find("/new", 1, true) then fetched = fetched + 1 end
@@ -315,6 +321,18 @@ return function(t)
     local count = #session.log
     http.sleep(0.05)
     expect(#session.log):equals(count)
+  end)
+
+  it("ends when its requests are cancelled, and takes nothing for broken", function()
+    local failure = errors.new { domain = "url", code = "cancelled", message = "the script is being ended" }
+    local session = site {
+      ["/"] = { links = { "/a", "/b", "/c" } }, ["/a"] = { error = failure }, ["/b"] = { error = failure },
+      ["/c"] = { delay = 1 },
+    }
+    local found, _, crawler = run(session)
+    expect(found):same(urls("/"))
+    expect(crawler.cancelled):equals(true)
+    expect(#crawler:broken()):equals(0)
   end)
 
   it("raises in the loop what the filter raises", function()

@@ -37,12 +37,20 @@ local function links_of_head(body, settings)
   return found
 end
 
+-- Plain searches, in the spellings that occur: a pattern would cost more than the links.
+local function has_frames(body)
+  for _, tag in ipairs { "<iframe", "<frame", "<IFRAME", "<FRAME", "<iFrame" } do
+    if body:find(tag, 1, true) then return true end
+  end
+  return false
+end
+
 --- The links of an HTML response as a list of { url, tag, rel }, or nil and an error. Most pages need no tree for it,
 -- which is several times as fast; those with frames do, and so does a crawl that wants `all` that pages load.
 function links.of_page(response, all)
   local body = response.body
   local settings = { base = response.url, encoding = response.text_encoding_name }
-  if all or body:find("frame", 1, true) or body:find("FRAME", 1, true) then
+  if all or has_frames(body) then
     local document, err = html.parse(body, settings)
     if not document then return nil, err end
     return document:links { all = true }

@@ -36,6 +36,7 @@ function crawl.new(options) end
 ---A crawl.
 ---@class http.crawler
 ---@field disallowed integer How many URLs robots.txt has kept away.
+---@field cancelled boolean|nil The script is being ended (by a signal), or the session was: the pages are not complete.
 local crawler = {}
 
 ---The pages, as they come in, for a generic `for`. At most twice `concurrency` of them are in memory ahead of the loop.
