@@ -135,6 +135,8 @@ typedef struct clua_callbacks {
     void (*fiber_created)(void *context, int reference);
     /// A Swift object is no longer used by Lua.
     void (*object_released)(void *context, int32_t type, void *object);
+    /// The script called os.exit: the process ends when this returns.
+    void (*exiting)(void *context);
     /// Source text of an embedded module, or false. `*text` must stay valid for ever.
     bool (*find_module)(void *context, const char *name, const char **text, size_t *length);
     /// Calls `clua_add_function` / `clua_add_type` for a native module's members; false when there is none of the name.

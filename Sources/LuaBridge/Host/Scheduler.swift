@@ -53,6 +53,7 @@ public final class Scheduler {
     self.interpreter = interpreter
     self.port = port
     interpreter.onFiber = { [unowned self] in _ = self.adopt($0) }
+    interpreter.onExit = { [unowned self] in self.port.abandon() }
   }
 
   // MARK: What host functions ask for

@@ -22,6 +22,8 @@ public final class Interpreter {
   private let modules: [String: () -> NativeModule]
   /// Called when Lua code made a fiber, with its registry reference.
   var onFiber: (Int32) -> Void = { _ in }
+  /// Called when the script ends the process by os.exit.
+  var onExit: () -> Void = {}
 
   /// - Parameter modules: native modules by the name `require` takes; made when first required.
   public init(modules: [String: () -> NativeModule]) throws {
@@ -37,6 +39,10 @@ public final class Interpreter {
     callbacks.object_released = { _, _, object in
       guard let object else { return }
       Unmanaged<AnyObject>.fromOpaque(object).release()
+    }
+    callbacks.exiting = { context in
+      guard let context else { return }
+      Interpreter.at(context).onExit()
     }
     callbacks.find_module = { _, name, text, length in stdlib_find(name, text, length) }
     callbacks.open_native = { context, name, module in

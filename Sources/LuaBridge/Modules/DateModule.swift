@@ -11,7 +11,7 @@ enum DateModule {
   /// parse(text) -> seconds | nil.
   private static func parse(_ call: HostCall) -> Outcome {
     guard let text = call.string(1) else { return call.wrongType(1, "string") }
-    if let seconds = HTTPDate.parse(text) { call.results.append(seconds) } else { call.results.appendNil() }
+    if let seconds = HTTPDate.parse(text) { call.results.append(Int(seconds)) } else { call.results.appendNil() }
     return .returned
   }
 

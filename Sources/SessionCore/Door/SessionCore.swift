@@ -23,10 +23,14 @@ public final class SessionCore: Port {
 
   deinit {
     // Handles first: libcurl's callbacks for their connections need the poller.
-    for transfer in transfers.values { transfer.abandon() }
-    transfers.removeAll()
+    abandon()
     sessions.removeAll()
     multis.removeAll()
+  }
+
+  public func abandon() {
+    for transfer in transfers.values { transfer.abandon() }
+    transfers.removeAll()
   }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
