@@ -50,6 +50,11 @@ let package = Package(
     .executableTarget(
       name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
 
+    // Servers, launchers and data for the tests; the only place besides them that uses Foundation.
+    .target(name: "CTestShim", path: "Tests/CTestShim", cSettings: strictC),
+    .target(
+      name: "TestSupport", dependencies: ["CTestShim"], path: "Tests/TestSupport", swiftSettings: strictSwift),
+    .testTarget(name: "CLITests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
     .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaShim"]),
   ],

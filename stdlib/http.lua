@@ -1,6 +1,7 @@
 -- require "http": sessions, tasks and calls.
 
 local core = require "httpscript.core"
+local dates = require "http.dates"
 local fibers = require "http.fibers"
 local request = require "http.request"
 local session = require "http.session"
@@ -18,6 +19,8 @@ local http = {
   map = fibers.map,
   with_timeout = fibers.with_timeout,
   now = core.now,
+  parse_date = dates.parse,
+  format_date = dates.format,
 }
 
 for _, name in ipairs(session.verbs) do

@@ -1,0 +1,58 @@
+-- Plays transfers that were translated from curl commands.
+-- Arguments: a file of JSON, the list of { name, steps }. Prints a JSON line for each case.
+local http = require "http"
+local json = require "json"
+
+local function bytes(hexadecimal)
+  return (hexadecimal:gsub("%x%x", function(pair) return string.char(tonumber(pair, 16)) end))
+end
+
+local function hexadecimal(text)
+  return (text:gsub(".", function(char) return ("%02x"):format(char:byte()) end))
+end
+
+local function reader_of(text)
+  return function()
+    local chunk = text
+    text = nil
+    return chunk ~= "" and chunk or nil
+  end
+end
+
+local function request_options(step)
+  local options = {
+    url = step.url, method = step.method or "GET", headers = {}, redirects = step.redirects,
+    max_body = step.max_body, resource_timeout = step.resource_timeout, retry = step.retry, auth = step.auth,
+    timeout = 5,
+  }
+  for _, field in ipairs(step.headers) do
+    local name, value = bytes(field[1]), bytes(field[2])
+    if options.headers[name] == nil then options.headers[name] = value end
+  end
+  if step.if_modified_since then
+    options.headers["If-Modified-Since"] = http.format_date(http.parse_date(step.if_modified_since))
+  end
+  if step.body then options.body = step.reader and reader_of(bytes(step.body)) or bytes(step.body) end
+  return options
+end
+
+local function play(case)
+  local results = json.array {}
+  local sessions = {}
+  for _, step in ipairs(case.steps) do
+    local key = json.encode(step.configuration, { sort_keys = true })
+    sessions[key] = sessions[key] or http.session(http.configuration.ephemeral(step.configuration))
+    local response, err = sessions[key]:send(request_options(step))
+    results[#results + 1] = response and { status = response.status, body = hexadecimal(response.body) }
+      or { error = err.code, message = tostring(err) }
+  end
+  return results
+end
+
+local file <close> = assert(io.open((...)))
+http.map(assert(json.decode(file:read("a"))), 4, function(case)
+  local ok, results = pcall(play, case)
+  if not ok then results = json.array { { error = "raised", message = tostring(results) } } end
+  io.write(assert(json.encode { name = case.name, results = results }), "\n")
+  return true
+end)

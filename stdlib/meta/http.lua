@@ -1,0 +1,203 @@
+---@meta http
+
+---HTTP calls, sessions, tasks and concurrency. `http.get(url)` and its relatives are all that most scripts need; the
+---rest is Apple's URLSession under its own names.
+---
+---Functions that wait are marked *yields*: they suspend the calling coroutine while everything else goes on. What can
+---fail while the script runs gives `value`, or `nil` and an `http.error`; what only a wrong program does raises.
+local http = {}
+
+---Stands for a size that is not known.
+---@type integer
+http.TRANSFER_SIZE_UNKNOWN = -1
+
+---Priorities of tasks: `low` (0.25), `default` (0.5), `high` (0.75).
+---@type { low: number, default: number, high: number }
+http.priority = {}
+
+---The session that `http.get` and its relatives use. Invalidating it does nothing.
+---@type http.session
+http.shared = nil
+
+---Configurations, by Apple's names. Each takes a table of fields.
+---@type http.configurations
+http.configuration = nil
+
+---The kinds of configuration.
+---@class http.configurations
+local configurations = {}
+
+---The default configuration.
+---@param fields? http.configuration Fields that differ from the defaults.
+---@return http.configuration
+function configurations.default(fields) end
+
+---A configuration that keeps nothing on disk.
+---@param fields? http.configuration Fields that differ from the defaults.
+---@return http.configuration
+function configurations.ephemeral(fields) end
+
+---Makes a session. It copies the configuration: later changes of it have no effect.
+---@param configuration? http.configuration A configuration, or a table of its fields.
+---@param delegate? http.delegate Handlers; what is not there is handled in the usual way.
+---@return http.session
+function http.session(configuration, delegate) end
+
+---Makes a request, to be changed and sent later.
+---@param url string|http.request.fields|http.request A URL, or fields with at least `url`, or a request to copy.
+---@return http.request
+function http.request(url) end
+
+---Sends GET. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function http.get(url, options) end
+
+---Sends HEAD: the response has no body. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function http.head(url, options) end
+
+---Sends POST. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function http.post(url, options) end
+
+---Sends PUT. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function http.put(url, options) end
+
+---Sends PATCH. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function http.patch(url, options) end
+
+---Sends DELETE. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function http.delete(url, options) end
+
+---Sends OPTIONS. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function http.options(url, options) end
+
+---Sends a request, or what a table of options with `url` and `method` says. *Yields.*
+---@async
+---@param request http.request|http.options
+---@return http.response|nil response
+---@return http.error? err
+function http.send(request) end
+
+---Runs a function concurrently, from the next turn of the loop. What the job begins (tasks, jobs) is cancelled with it.
+---@param fn fun(...): ...
+---@param ... any Its arguments.
+---@return http.job
+function http.spawn(fn, ...) end
+
+---Waits. *Yields.*
+---@async
+---@param seconds number
+function http.sleep(seconds) end
+
+---Runs a function over items, with at most `limit` of them at once, and gives the results in the order of the items.
+---*Yields.* An error raised in the function ends the rest and is raised here.
+---@async
+---@param items any[]|fun(): any A list, or an iterator, which may wait itself.
+---@param limit integer At least 1.
+---@param fn fun(item: any, index: integer): any, any
+---@return any[] results The first result for each item; the field `n` counts the items.
+---@return table<integer, any> failures The second results, by index.
+function http.map(items, limit, fn) end
+
+---Runs a function for at most so many seconds; everything that it began is cancelled when time is up. *Yields.*
+---@async
+---@param seconds number
+---@param fn fun(...): ...
+---@param ... any Its arguments.
+---@return any ... The function's results, or `nil` and an error with the code `timed_out`.
+function http.with_timeout(seconds, fn, ...) end
+
+---Seconds on a clock that only goes forward; its zero means nothing.
+---@return number seconds
+function http.now() end
+
+---Reads a date: the three forms of HTTP, and what cookies use.
+---@param text string
+---@return number|nil seconds Unix seconds; nil for a text that is no date.
+function http.parse_date(text) end
+
+---Writes a date as HTTP does, as in "Sun, 06 Nov 1994 08:49:37 GMT".
+---@param seconds number Unix seconds.
+---@return string text
+function http.format_date(seconds) end
+
+---Something that runs concurrently (`http.spawn`).
+---@class http.job
+---@field state "running"|"completed"|"failed"|"cancelled"
+local job = {}
+
+---Waits until the job has ended. *Yields.*
+---@async
+---@return any ... What its function returned, or `nil` and the error.
+function job:wait() end
+
+---Ends the job: everything it began is cancelled, and its function is ended where it waits.
+function job:cancel() end
+
+---The options of a call. Exactly one of `body`, `json`, `form` and `multipart` may be there.
+---@class http.options
+---@field url? string Only for `send`.
+---@field method? string Only for `send`; default "GET".
+---@field headers? table<string, string|string[]> Header fields; a list repeats the field.
+---@field query? table<string, any>|any[][]|string Added to the URL's query: names and values (a list value repeats the name), a list of `{ name, value }`, or a text that is encoded already.
+---@field body? string|http.reader|{ file: string } The body's bytes, a function that gives them piece by piece, or a file.
+---@field json? any A value to send as JSON.
+---@field form? table<string, any>|any[][]|string A form, sent as application/x-www-form-urlencoded.
+---@field multipart? http.part[] A form with files, sent as multipart/form-data.
+---@field timeout? number Seconds without any data after which the request fails with `timed_out` (default 60).
+---@field resource_timeout? number Seconds for everything, redirects and retries of the connection included (default 7 days).
+---@field auth? http.auth Credentials.
+---@field redirects? integer|boolean How many to follow (default 20); false for none: the redirect itself is the response.
+---@field expect_continue? boolean|"auto" Whether to wait for "100 Continue" before the body (default "auto": large bodies).
+---@field cache_policy? string A cache policy, by Apple's names.
+---@field sink? fun(data: string)|string|file* Where the body goes: a function, a path (written under a temporary name, renamed when whole), or an open file.
+---@field progress? fun(received: integer, expected: integer) Called as data comes in; `expected` may be `http.TRANSFER_SIZE_UNKNOWN`.
+---@field max_body? integer Bytes; a longer body is `data_length_exceeds_maximum`.
+---@field decompress? boolean Whether to undo Content-Encoding (default true).
+---@field priority? number 0 to 1.
+---@field retry? http.retry.options|integer|boolean Whether and how to try again; true for the defaults, a number for the limit.
+
+---A function that gives the next piece of a body, and nil at the end.
+---@alias http.reader fun(size: integer): string|nil
+
+---Credentials for one call: a user and password, or a bearer token.
+---@class http.auth
+---@field user? string
+---@field password? string
+---@field scheme? "basic"|"digest"|"any" "basic" (the default) is sent at once, for the others the server is asked first.
+---@field bearer? string A token.
+
+return http

@@ -1,0 +1,46 @@
+---@meta http.request
+
+---The fields that make a request.
+---@class http.request.fields
+---@field url string
+---@field method? string Default "GET".
+---@field headers? http.headers|table<string, string|string[]>
+---@field body? string|http.reader|{ file: string }
+---@field timeout? number Seconds without any data after which the request fails with `timed_out`.
+---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data"
+---@field network_service_type? string
+---@field allows_cellular_access? boolean
+---@field http_should_handle_cookies? boolean
+---@field main_document_url? string
+---@field http_should_use_pipelining? boolean
+
+---A request: Apple's URLRequest. It may be changed until it is sent; `tostring` shows the method and the URL.
+---@class http.request: http.request.fields
+---@field method string
+---@field headers http.headers
+local request = {}
+
+---A request with the same fields.
+---@return http.request
+function request:copy() end
+
+---The equal curl command line. Secrets are masked unless `reveal` is true.
+---@param options? { reveal: boolean }
+---@return string command
+function request:curl(options) end
+
+---Header fields. Indexing and assignment ignore case; `pairs` goes in wire order, repeated fields one by one. A field
+---that occurs more than once reads as its values joined by ", "; assigning nil removes all of the name.
+---@class http.headers
+---@field [string] string
+local headers = {}
+
+---The values of a field, one by one.
+---@param name string
+---@return string[]
+function headers:get_all(name) end
+
+---Adds one more field.
+---@param name string
+---@param value string|number
+function headers:add(name, value) end

@@ -1,0 +1,119 @@
+---@meta http.response
+
+---A response. A status of 400 or more is a response too, not an error.
+---@class http.response
+---@field status integer
+---@field reason string The text behind the status; empty in HTTP/2.
+---@field http_version string
+---@field url string The final URL.
+---@field headers http.headers
+---@field body string|nil The bytes; nil when they went elsewhere (`sink`).
+---@field mime_type string|nil The media type in lower case, without parameters.
+---@field text_encoding_name string|nil The charset that Content-Type names, as written.
+---@field expected_content_length integer Bytes, or `http.TRANSFER_SIZE_UNKNOWN`.
+---@field suggested_filename string A safe name for a file: without a directory part, never empty.
+---@field redirects http.redirect[] The hops that led here.
+---@field from_cache boolean
+---@field metrics http.metrics|nil
+local response = {}
+
+---The body as a JSON value.
+---@param options? json.decode_options
+---@return any value
+---@return http.error? err Of domain "json", with `line` and `column`.
+function response:json(options) end
+
+---The body as text in UTF-8, converted from the charset of its byte order mark, Content-Type, or an HTML meta element.
+---@return string|nil text
+---@return http.error? err
+function response:text() end
+
+---The body as an HTML document.
+---@return html.document|nil document
+---@return http.error? err
+function response:html() end
+
+---The body as an XML document.
+---@return html.document|nil document
+---@return http.error? err
+function response:xml() end
+
+---The links in Link header fields (RFC 8288), with absolute URLs.
+---@return http.link[]
+function response:links() end
+
+---Makes an error of a status or type that is not wanted.
+---@param wanted? { status?: integer|integer[]|{ from: integer, to: integer }|fun(status: integer): boolean, type?: string|string[] } Default: status 200 to 299. In `type`, "*" stands for anything, as in "text/*".
+---@return http.response|nil response Itself.
+---@return http.error? err `bad_server_response`, or `cannot_parse_response` for the type.
+function response:validate(wanted) end
+
+---Writes the body to a file, under a temporary name until it is whole.
+---@param path string
+---@return string|nil path
+---@return http.error? err Of domain "file".
+function response:save(path) end
+
+---One redirect that was followed.
+---@class http.redirect
+---@field status integer
+---@field from string
+---@field to string
+---@field url string The same as `to`.
+
+---A link of a Link header field.
+---@class http.link
+---@field url string Absolute.
+---@field rel string|nil The relation as written; several are separated by spaces.
+---@field rels string[] The relations, one by one.
+---@field params table<string, string> All parameters, by lower-case name.
+
+---Measurements of a task.
+---@class http.metrics
+---@field task_interval { start: number, duration: number } Seconds.
+---@field redirect_count integer
+---@field transaction_metrics http.transaction_metrics[] One for each hop.
+
+---Measurements of one hop. Times are seconds on the clock of `http.now`; those of what did not happen are nil.
+---@class http.transaction_metrics
+---@field request { method: string, url: string }
+---@field response { status: integer, url: string }|nil
+---@field fetch_start number|nil
+---@field domain_lookup_start number|nil
+---@field domain_lookup_end number|nil
+---@field connect_start number|nil
+---@field connect_end number|nil
+---@field secure_connection_start number|nil
+---@field secure_connection_end number|nil
+---@field request_start number|nil
+---@field request_end number|nil
+---@field response_start number|nil
+---@field response_end number|nil
+---@field network_protocol_name string|nil As in "http/1.1", "h2".
+---@field is_proxy_connection boolean
+---@field is_reused_connection boolean
+---@field resource_fetch_type "network_load"|"local_cache"
+---@field count_of_request_header_bytes_sent integer
+---@field count_of_request_body_bytes_sent integer
+---@field count_of_response_header_bytes_received integer
+---@field count_of_response_body_bytes_received integer
+---@field local_address string
+---@field local_port integer
+---@field remote_address string
+---@field remote_port integer
+---@field negotiated_tls_protocol_version string|nil
+---@field negotiated_tls_cipher_suite string|nil
+
+---An error. `tostring(err)` is one line for people; `assert(nil, err)` prints that line.
+---@class http.error
+---@field domain "url"|"file"|"json"|"html"|"xml"|"script"|"crawl"
+---@field code string In domain "url" Apple's NSURLError names, as in `timed_out`, `cannot_find_host`, `cancelled`.
+---@field message string
+---@field url string|nil
+---@field task http.task|nil
+---@field underlying { source: string, code: integer, message: string }|nil libcurl's or the system's own number and text.
+---@field response http.response|nil Where one had begun.
+---@field value any What a handler raised (domain "script").
+---@field line integer|nil
+---@field column integer|nil
+---@field position integer|nil

@@ -1,0 +1,186 @@
+---@meta http.session
+
+---What sessions are made of; Apple's names and meanings.
+---@class http.configuration
+---@field identifier? string
+---@field request_cache_policy? string
+---@field timeout_for_request? number Seconds without any data (default 60).
+---@field timeout_for_resource? number Seconds for everything (default 7 days).
+---@field network_service_type? string
+---@field allows_cellular_access? boolean
+---@field waits_for_connectivity? boolean
+---@field discretionary? boolean
+---@field shared_container? string A directory.
+---@field session_sends_launch_events? boolean
+---@field connection_proxy? { url: string, no_proxy?: string|string[] }|string|false A proxy, "environment" (the default), or false for none.
+---@field tls_minimum_supported? "1.0"|"1.1"|"1.2"|"1.3"
+---@field tls_maximum_supported? "1.0"|"1.1"|"1.2"|"1.3"
+---@field http_should_use_pipelining? boolean
+---@field http_should_set_cookies? boolean
+---@field http_cookie_accept_policy? "always"|"never"|"only_from_main_document_domain"
+---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
+---@field http_maximum_connections_per_host? integer Default 6; further requests wait.
+---@field cookie_storage? false
+---@field credential_storage? false
+---@field cache? false
+---@field should_use_extended_background_idle_mode? boolean
+---@field user_agent? string
+---@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge"
+---@field interface? string A network interface or local address.
+---@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
+---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.
+---@field ca_file? string Certificates to trust, in PEM.
+
+---A session: tasks that share a configuration, connections and a delegate.
+---@class http.session
+---@field configuration http.configuration A copy.
+---@field delegate http.delegate|nil
+---@field description string|nil For the script's own use.
+local session = {}
+
+---Makes a task for a URL or request, suspended.
+---@param request string|http.request
+---@param completion? fun(data: string|nil, response: http.response|nil, err: http.error|nil) Takes the place of the delegate's response, data and completion handlers.
+---@return http.task
+function session:data_task(request, completion) end
+
+---The tasks that are not completed, by kind.
+---@return http.task[] data
+---@return http.task[] upload
+---@return http.task[] download
+function session:tasks() end
+
+---The tasks that are not completed.
+---@return http.task[]
+function session:all_tasks() end
+
+---Takes no new tasks, and ends when those there have.
+function session:finish_tasks_and_invalidate() end
+
+---Takes no new tasks, and cancels those there.
+function session:invalidate_and_cancel() end
+
+---Closes idle connections. *Yields.*
+---@async
+function session:reset() end
+
+---Closes idle connections, and what is to be stored is stored. *Yields.*
+---@async
+function session:flush() end
+
+---As `http.get`, in this session. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function session:get(url, options) end
+
+---As `http.head`, in this session. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function session:head(url, options) end
+
+---As `http.post`, in this session. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function session:post(url, options) end
+
+---As `http.put`, in this session. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function session:put(url, options) end
+
+---As `http.patch`, in this session. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function session:patch(url, options) end
+
+---As `http.delete`, in this session. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function session:delete(url, options) end
+
+---As `http.options`, in this session. *Yields.*
+---@async
+---@param url string
+---@param options? http.options
+---@return http.response|nil response
+---@return http.error? err
+function session:options(url, options) end
+
+---As `http.send`, in this session. *Yields.*
+---@async
+---@param request http.request|http.options
+---@return http.response|nil response
+---@return http.error? err
+function session:send(request) end
+
+---A task: one request, with its redirects, until its response. It is made suspended.
+---@class http.task
+---@field identifier integer Within its session.
+---@field kind "data"|"upload"|"download"|"stream"
+---@field state "running"|"suspended"|"canceling"|"completed"
+---@field session http.session
+---@field original_request http.request
+---@field current_request http.request Another one after a redirect.
+---@field response http.response|nil
+---@field error http.error|nil
+---@field count_of_bytes_received integer
+---@field count_of_bytes_sent integer
+---@field count_of_bytes_expected_to_receive integer Or `http.TRANSFER_SIZE_UNKNOWN`.
+---@field count_of_bytes_expected_to_send integer Or `http.TRANSFER_SIZE_UNKNOWN`.
+---@field priority number 0 to 1.
+---@field description string|nil For the script's own use.
+---@field user_info any For the script's own use.
+---@field metrics http.metrics|nil Once completed.
+local task = {}
+
+---Starts the task, or takes back one `suspend`.
+function task:resume() end
+
+---Pauses the transfer and its time limits. Calls nest.
+function task:suspend() end
+
+---Ends the task with `cancelled`.
+function task:cancel() end
+
+---Waits until the task is completed and its last handler has returned. *Yields.*
+---@async
+---@return http.response|nil response
+---@return http.error? err
+function task:wait() end
+
+---A new task for the same request, suspended.
+---@return http.task
+function task:copy() end
+
+---Handlers of a session: a table with any of these functions. They are called without a self. Those of one task run one
+---after the other; each may wait, and the transfer waits with it. A handler that returns nothing asks for what would be
+---done without it. An error raised in one cancels the task with the code `handler_error` (domain "script").
+---@class http.delegate
+---@field did_become_invalid? fun(session: http.session, err: http.error|nil)
+---@field did_create_task? fun(session: http.session, task: http.task)
+---@field will_perform_redirection? fun(session: http.session, task: http.task, response: http.response, request: http.request): http.request|false|nil The request to go on with; false to deliver the redirect itself.
+---@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body once more.
+---@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer)
+---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.
+---@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|nil
+---@field did_receive_data? fun(session: http.session, task: http.task, data: string)
+---@field did_finish_collecting_metrics? fun(session: http.session, task: http.task, metrics: http.metrics)
+---@field did_complete? fun(session: http.session, task: http.task, err: http.error|nil) The last one for a task.
