@@ -1,4 +1,5 @@
 import Glibc
+import SessionCore
 
 @testable import LuaBridge
 
@@ -9,9 +10,7 @@ struct LuaScript {
   init(modules: [String: () -> NativeModule]) throws { interpreter = try Interpreter(modules: modules) }
 
   func run(_ code: String, name: String = "=test") throws -> Interpreter.Turn {
-    var code = code
-    let reference = try code.withUTF8 { try interpreter.loadMain(UnsafeRawBufferPointer($0), name: name) }
-    return interpreter.resume(reference)
+    interpreter.resume(try interpreter.loadMain(Bytes(code), name: name))
   }
 
   /// Runs a file of `Tests/Lua`.

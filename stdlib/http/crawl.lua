@@ -177,23 +177,37 @@ function Crawler:_add_link(page, link)
   return key
 end
 
-function Crawler:_read_links(page)
+local function has_links(page)
   local response = page.response
-  if page.external or page.truncated or response.status >= 300 or not is_html(response) then return end
-  local document, err = response:html()
-  if not document then
+  return not page.external and not page.truncated and response.status < 300 and is_html(response)
+    and response.body ~= nil
+end
+
+function Crawler:_read_links(page)
+  if not has_links(page) then return end
+  local found, err = links.of_page(page.response, self.resources)
+  if not found then
     page.error = err
     return
   end
-  page.document = document
   local listed = {}
-  for _, link in ipairs(document:links { all = true }) do
+  for _, link in ipairs(found) do
     local key = self:_add_link(page, link)
     if key and not listed[key] then
       listed[key] = true
       page.links[#page.links + 1] = key
     end
   end
+end
+
+-- A page makes its document when it is first asked for it: a crawl that only wants the links does not pay for it.
+local Page = {}
+
+function Page.__index(page, name)
+  if name ~= "document" or not page.response or not has_links(page) then return nil end
+  local document = page.response:html()
+  rawset(page, "document", document)
+  return document
 end
 
 function Crawler:_note_failure(page)
@@ -206,10 +220,10 @@ function Crawler:_note_failure(page)
 end
 
 function Crawler:_visit(entry)
-  local page = {
+  local page = setmetatable({
     url = entry.url, requested_url = entry.url, depth = entry.depth, referrer = entry.referrer,
     external = entry.external, is_resource = entry.is_resource, links = {}, redirects = {},
-  }
+  }, Page)
   local host = self.frontier:host_of(entry.url)
   if host.failure then
     page.error, page.seconds = host.failure, 0

@@ -63,7 +63,7 @@ function crawler:broken() end
 ---@field depth integer Links from a start URL.
 ---@field referrer string|nil The page on which the link was found first.
 ---@field response http.response|nil Of any status. That of a redirect that was not followed (it leaves the site, or leads to what has been seen) is the redirect itself.
----@field document html.document|nil For HTML with a status below 300.
+---@field document html.document|nil For HTML with a status below 300; made when it is first asked for.
 ---@field links string[] The links taken from it: absolute URLs, no fragments, each once.
 ---@field redirects { status: integer, from: string, to: string, followed: boolean }[] The hops.
 ---@field error http.error|nil Why the page could not be had.

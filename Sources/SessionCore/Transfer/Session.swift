@@ -2,9 +2,11 @@
 final class Session {
   let id: SessionID
   let configuration: SessionConfiguration
-  unowned let core: SessionCore
+  unowned(unsafe) let core: SessionCore
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
+  /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
+  let defaultHeaders: [HeaderField]
   /// The header list of a request that adds nothing of its own.
   let plainHeaders: HeaderList
   private(set) var multi: Multi
@@ -26,8 +28,17 @@ final class Session {
     self.multi = multi
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
+    // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
+    defaultHeaders =
+      configuration.additionalHeaders
+      + [
+        HeaderField("User-Agent", connectionOptions.userAgent),
+        HeaderField("Accept-Encoding", "gzip, deflate, br, zstd"),
+      ].filter { field in
+        !configuration.additionalHeaders.contains { HeaderText.equalNames($0.name, field.name) }
+      }
     plainHeaders = HeaderList()
-    configuration.additionalHeaders.forEach(plainHeaders.append)
+    defaultHeaders.forEach(plainHeaders.append)
   }
 
   func takeHandle() -> EasyHandle? {

@@ -46,6 +46,8 @@ final class Transfer: TimerEntry {
   var isSinkOpen = false
 
   // Request.
+  /// The URL is shown as libcurl's own parser would take it.
+  var isURLTextPlain = false
   var source: BodySource?
   /// libcurl has the whole body and does not ask for it.
   var isBodyInline = false
@@ -70,7 +72,12 @@ final class Transfer: TimerEntry {
   var transactions: [TransactionMetrics] = []
   var transaction = TransactionMetrics()
 
-  var error: TaskError?
+  /// Why it fails; ends the transfer at libcurl's next call.
+  var error: TaskError? {
+    didSet { hasFailed = error != nil }
+  }
+  /// `error != nil`, without copying it for every line of a header.
+  private(set) var hasFailed = false
   var isFlushQueued = false
   var progressReported = -1
 
@@ -251,7 +258,7 @@ final class Transfer: TimerEntry {
   }
 
   private func ending(_ result: CURLcode, text: String, verifyResult: Int) -> TaskMachine.Ending {
-    if error != nil || machine.state == .draining { return .failure }
+    if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
       if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }
       return successfulEnding()

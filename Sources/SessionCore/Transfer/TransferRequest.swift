@@ -15,13 +15,14 @@ extension Transfer {
     }
     self.easy = easy
     easy.url.clear()
-    let code = easy.url.setAny(request.url)
+    let look = URLLook(request.url)
+    isURLTextPlain = !look.needsEncoding && !look.hasUserInformation
+    let code = look.needsEncoding ? easy.url.setAny(request.url) : easy.url.set(request.url)
     guard code == CURLUE_OK else {
       let text = String(cString: curl_url_strerror(code))
       fail(TaskError(.badURL, "not a URL (\(text)): \(request.url)"))
       return false
     }
-    let look = URLLook(request.url)
     takeUserInformation(easy.url, look)
     if look.needsEncoding, !makeHostASCII(easy.url) {
       fail(TaskError(.badURL, "the host is no international domain name: \(url)"))
@@ -64,7 +65,7 @@ extension Transfer {
     if case .data(let bytes) = request.body { setup.body = bytes }
     isBodyInline = shape == .post
     setup.uploadLength = source?.length ?? -1
-    setup.decompresses = options.decompress
+    setup.urlText = isURLTextPlain ? url : nil
     setup.largeBuffer = sink.file != nil
     setup.proxy = host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
@@ -115,11 +116,15 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
-    if request.headers.isEmpty, authorization == nil, shape == .get || shape == .head { return session.plainHeaders }
+    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress
+    if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
     for field in request.headers where !(hasBody && isFraming(field.name)) { list.append(field) }
-    for field in session.configuration.additionalHeaders where !has(field.name) { list.append(field) }
+    for field in session.defaultHeaders where !has(field.name) {
+      if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
+      list.append(field)
+    }
     if let authorization { list.append("Authorization: \(authorization)") }
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list

@@ -12,7 +12,7 @@ extension Transfer {
     touch()
     sawHeader = true
     if case .endOfHead = intake.receive(line) { headEnded() }
-    return error == nil && !dropsConnection ? line.count : 0
+    return !hasFailed && !dropsConnection ? line.count : 0
   }
 
   private func headEnded() {
@@ -76,7 +76,7 @@ extension Transfer {
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     touch()
     if isVerdictDeferred { judge() }
-    if error != nil { return 0 }
+    if hasFailed { return 0 }
     if isSuspended { return pauseReceiving() }
     switch bodyMode {
     case .hold: return pauseReceiving()

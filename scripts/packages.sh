@@ -1,0 +1,44 @@
+# Sourced by the other scripts: installs Debian packages that are missing.
+
+BUILD_PACKAGES=(pkg-config liblua5.4-dev libcurl4-openssl-dev libjansson-dev libxml2-dev zlib1g-dev libbrotli-dev
+  libzstd-dev)
+
+# install_packages NAME...: nothing happens, and no network is used, when all are there.
+install_packages() {
+  local missing=() name
+  for name in "$@"; do
+    dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q 'install ok installed' || missing+=("$name")
+  done
+  [ "${#missing[@]}" -eq 0 ] && return 0
+  local run=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || {
+      echo "these packages are missing; install them as root: ${missing[*]}" >&2
+      return 1
+    }
+    run=(sudo)
+  fi
+  echo "installing: ${missing[*]}" >&2
+  "${run[@]}" apt-get update -qq
+  # A package's own service is not wanted: the scripts start what they need themselves, on ports of their own.
+  "${run[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends \
+    "${missing[@]}" >&2
+}
+
+require_swift() {
+  command -v swift >/dev/null || {
+    echo "Swift 6.2 or newer is needed (https://www.swift.org/install/linux/); 'swift' is not on the PATH" >&2
+    return 1
+  }
+}
+
+# build_release: the executable, with Swift's own libraries inside; prints its path as the last line of stdout.
+build_release() {
+  swift build -c release --static-swift-stdlib --product httpscript >&2
+  echo "$(swift build -c release --static-swift-stdlib --show-bin-path)/httpscript"
+}
+
+# free_port: a TCP port of 127.0.0.1 that nobody uses now.
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
