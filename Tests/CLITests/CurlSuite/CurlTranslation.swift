@@ -49,6 +49,7 @@ struct CurlTranslation {
   private func step(_ url: String, _ options: [CurlOption]) throws -> JSONValue {
     var step = CurlStep(url: try target(url), files: one.files, input: one.standardInput)
     for option in options where !Self.local.contains(option.name) { try step.apply(option) }
+    if !step.retry.isEmpty, !step.data.isEmpty { throw Skip(rule: "a retry of what is not idempotent") }
     if step.scheme == "digest", step.user == nil { throw Skip(rule: "Digest with credentials in the URL") }
     return step.json(follows: options.contains { $0.name == "location" })
   }
@@ -195,7 +196,11 @@ private struct CurlStep {
     if !retry.isEmpty { step["retry"] = .object(retry) }
     step["headers"] = .array(fields.map { .array([.string(hexadecimal($0.0)), .string(hexadecimal($0.1))]) })
     if members["method"] != nil, !data.isEmpty { step["body"] = .string(hexadecimal(data.joined(separator: "&"))) }
-    if !follows { step["redirects"] = .bool(false) } else if step["redirects"] == nil { step["redirects"] = .number(50) }
+    if !follows {
+      step["redirects"] = .bool(false)
+    } else if step["redirects"] == nil {
+      step["redirects"] = .number(50)
+    }
     if let user {
       let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       step["auth"] = .object([
