@@ -82,9 +82,7 @@ enum TaskArguments {
     var fields: [HeaderField] = []
     fields.reserveCapacity(texts.count / 2)
     for index in stride(from: 0, to: texts.count - 1, by: 2) {
-      fields.append(
-        HeaderField(
-          String(decoding: texts[index], as: UTF8.self), String(decoding: texts[index + 1], as: UTF8.self)))
+      fields.append(HeaderField(String(decoding: texts[index], as: UTF8.self), bytes: Array(texts[index + 1])))
     }
     return fields
   }

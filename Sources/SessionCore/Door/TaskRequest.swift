@@ -23,10 +23,14 @@ public struct Request {
 /// One field line. An empty value is sent as an empty field.
 public struct HeaderField: Equatable, Sendable {
   public var name: String
-  public var value: String
-  public init(_ name: String, _ value: String) {
+  /// As it goes on the wire, byte for byte; not always UTF-8 (RFC 9110 §5.5 allows any byte from 0x80 on).
+  public var value: [UInt8]
+
+  public init(_ name: String, _ value: String) { self.init(name, bytes: Array(value.utf8)) }
+
+  public init(_ name: String, bytes: [UInt8]) {
     self.name = name
-    self.value = value
+    value = bytes
   }
 }
 

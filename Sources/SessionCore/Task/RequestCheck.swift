@@ -17,7 +17,7 @@ enum RequestCheck {
       guard isToken(field.name) else {
         return TaskError(.badURL, "the header name is not a token (RFC 9110 §5.1): \(printable(field.name))")
       }
-      if field.value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) {
+      if field.value.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) {
         return TaskError(.badURL, "CR, LF or NUL in the value of the header \(field.name)")
       }
     }

@@ -213,9 +213,18 @@ final class HeaderList {
     if let grown = curl_slist_append(head, line) { head = grown }
   }
 
+  /// Appends a line that ends in NUL.
+  private func append(bytes: [UInt8]) {
+    let grown = bytes.withUnsafeBufferPointer { line in
+      line.withMemoryRebound(to: CChar.self) { curl_slist_append(head, $0.baseAddress) }
+    }
+    if let grown { head = grown }
+  }
+
   /// Appends a field; an empty value is sent as an empty field.
   func append(_ field: HeaderField) {
-    let blank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
-    append(blank ? "\(field.name);" : "\(field.name): \(field.value)")
+    let blank = field.value.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+    guard !blank else { return append("\(field.name);") }
+    append(bytes: Array("\(field.name): ".utf8) + field.value + [0])
   }
 }
