@@ -87,7 +87,9 @@ struct FileTests {
     defer { server.stop() }
     let directory = try TemporaryDirectory()
     let client = Client()
-    let first = client.start(Request(url: server.url("/hang"))) { $0.destination = .file(path: "\(directory.path)/out") }
+    let first = client.start(Request(url: server.url("/hang"))) {
+      $0.destination = .file(path: "\(directory.path)/out")
+    }
     let second = client.start(Request(url: server.url("/x"))) { $0.destination = .file(path: "\(directory.path)/out") }
     #expect(client.finish(second).errorName == "cannot_create_file")
     client.core.submit(.cancelTask(first))

@@ -17,7 +17,9 @@ struct ParsingTests {
     #expect(lines.map(\.scheme) == ["negotiate", "basic"])
     #expect(ChallengeParser.parse(["NTLM TlRMTVNTUAAC=="]).first?.token == "TlRMTVNTUAAC==")
     #expect(ChallengeParser.parse(["Negotiate oYG==, Basic realm=a"]).map(\.token) == ["oYG==", nil])
-    let loose = ChallengeParser.parse([" , ,basic  REALM = \"x\" ,, charset=UTF-8, Digest nonce=abc,qop=\"auth,auth-int\""])
+    let loose = ChallengeParser.parse([
+      " , ,basic  REALM = \"x\" ,, charset=UTF-8, Digest nonce=abc,qop=\"auth,auth-int\""
+    ])
     #expect(loose.map(\.scheme) == ["basic", "digest"])
     #expect(loose.first?.realm == "x")
     #expect(loose.first?.parameter("charset") == "UTF-8")
@@ -80,9 +82,22 @@ struct ParsingTests {
     #expect(count == entries.filter { $0.name % 3 != 0 }.count)
   }
 
+  @Test("The trace masks what is secret")
+  func trace() {
+    let head = "GET / HTTP/1.1\r\nAuthorization: Bearer T0\r\nCOOKIE: a=1\r\nX: y\r\nProxy-Authorization: abc\r\n\r\n"
+    let text = Array(head.utf8).withUnsafeBytes { Trace.marked($0, with: "> ") }
+    #expect(
+      text == "> GET / HTTP/1.1\n> authorization: Bearer ***\n> cookie: ***\n> X: y\n"
+        + "> proxy-authorization: ***\n> \n")
+    let answer = Array("Set-Cookie: s=1; Path=/\r\n".utf8).withUnsafeBytes { Trace.marked($0, with: "< ") }
+    #expect(answer == "< set-cookie: ***\n")
+  }
+
   @Test("Base64 of every length")
   func base64() {
-    for (text, expected) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("test:123\u{A3}", "dGVzdDoxMjPCow==")] {
+    for (text, expected) in [
+      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("test:123\u{A3}", "dGVzdDoxMjPCow=="),
+    ] {
       #expect(Base64.encode(text) == expected)
     }
   }

@@ -143,10 +143,10 @@ public final class SessionCore: Port {
     outbox.append(.sessionInvalidated(session.id))
   }
 
-  func makeMulti() -> Multi? {
+  func makeMulti(connections: Int) -> Multi? {
     let free = multis.firstIndex { $0 == nil }
     let index = free ?? multis.count
-    guard let multi = Multi(poller: poller, index: Int32(index)) else { return nil }
+    guard let multi = Multi(poller: poller, index: Int32(index), connections: connections) else { return nil }
     if free == nil { multis.append(multi) } else { multis[index] = multi }
     return multi
   }
@@ -173,6 +173,9 @@ public final class SessionCore: Port {
     session.taskCount += 1
     transfer.begin()
   }
+
+  /// The transfer of a task that is not complete.
+  func transfer(_ id: TaskID) -> Transfer? { transfers[id.rawValue] }
 
   /// The last word on a transfer.
   func complete(_ transfer: Transfer, _ completion: Completion) {

@@ -1,12 +1,18 @@
 import CCurlShim
+import Glibc
 
 /// libcurl's error numbers in Apple's vocabulary.
 enum CurlErrors {
   /// The code for a failed transfer. `verifyResult`: OpenSSL's verdict on the server's certificate
   /// (`CURLINFO_SSL_VERIFYRESULT`), 0 where there was nothing to complain about.
   /// `text`: the error buffer, which tells apart what libcurl has one number for.
-  static func code(for result: CURLcode, verifyResult: Int, text: String = "") -> TaskError.Code {
+  /// `systemError`: errno of the last attempt to connect, 0 for none.
+  static func code(
+    for result: CURLcode, verifyResult: Int, text: String = "", systemError: Int = 0
+  ) -> TaskError.Code {
     switch result {
+    case CURLE_COULDNT_CONNECT where systemError == Int(ENETUNREACH) || systemError == Int(ENETDOWN):
+      return .notConnectedToInternet
     case CURLE_RECV_ERROR where text.hasSuffix("chunked-encoding"): return .badServerResponse
     case CURLE_RECV_ERROR where text.hasPrefix("CONNECT tunnel failed"): return .cannotConnectToHost
     case CURLE_URL_MALFORMAT: return .badURL
@@ -31,7 +37,7 @@ enum CurlErrors {
       return .secureConnectionFailed
     case CURLE_SSL_CERTPROBLEM: return .clientCertificateRejected
     case CURLE_SSL_CLIENTCERT: return .clientCertificateRequired
-    case CURLE_SEND_FAIL_REWIND: return .requestBodyStreamExhausted
+    case CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR: return .requestBodyStreamExhausted
     case CURLE_LOGIN_DENIED, CURLE_AUTH_ERROR: return .userAuthenticationRequired
     case CURLE_FILESIZE_EXCEEDED: return .dataLengthExceedsMaximum
     case CURLE_WRITE_ERROR: return .cannotWriteToFile

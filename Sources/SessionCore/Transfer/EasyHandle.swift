@@ -69,6 +69,7 @@ final class EasyHandle {
     set(CURLOPT_UPLOAD_BUFFERSIZE, 64 * 1024)
     hs_easy_set_pointer(curl, CURLOPT_CURLU, UnsafeMutableRawPointer(url.handle))
     session.connectionOptions.apply(to: self)
+    if session.configuration.trace { Trace.install(on: curl) }
   }
 
   func set(_ option: CURLoption, _ value: Int) { hs_easy_set_long(curl, option, value) }

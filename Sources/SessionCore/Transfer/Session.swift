@@ -21,7 +21,7 @@ final class Session {
   private static let hostLimit = 1024
 
   init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
-    guard let multi = core.makeMulti() else { return nil }
+    guard let multi = core.makeMulti(connections: Self.idleConnections(configuration)) else { return nil }
     self.id = id
     self.configuration = configuration
     self.core = core
@@ -39,6 +39,10 @@ final class Session {
       }
     plainHeaders = HeaderList()
     defaultHeaders.forEach(plainHeaders.append)
+  }
+
+  private static func idleConnections(_ configuration: SessionConfiguration) -> Int {
+    max(64, 2 * configuration.maximumConnectionsPerHost)
   }
 
   func takeHandle() -> EasyHandle? {
@@ -75,7 +79,7 @@ final class Session {
 
   /// Lets go of the connections that no transfer uses: new transfers get new ones.
   func closeIdleConnections() {
-    guard let fresh = core.makeMulti() else { return }
+    guard let fresh = core.makeMulti(connections: Self.idleConnections(configuration)) else { return }
     core.retire(multi)
     multi = fresh
   }

@@ -248,23 +248,22 @@ final class Transfer: TimerEntry {
   func transferEnded(_ result: CURLcode) {
     guard isAttached, let easy else { return }
     recordTransaction(easy)
-    let verifyResult = result == CURLE_OK ? 0 : easy.long(CURLINFO_SSL_VERIFYRESULT)
-    let text = result == CURLE_OK ? "" : easy.errorText
+    let failure = result == CURLE_OK ? nil : makeError(result, easy)
     detach()
     let host = self.host
     if isVerdictDeferred { judge() }
-    advance(.ended(ending(result, text: text, verifyResult: verifyResult)))
+    advance(.ended(ending(result, failure)))
     if let host { startNext(host) }
   }
 
-  private func ending(_ result: CURLcode, text: String, verifyResult: Int) -> TaskMachine.Ending {
+  private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
       if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }
       return successfulEnding()
     }
     if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
-    error = makeError(result, text: text, verifyResult: verifyResult)
+    error = failure
     return .failure
   }
 
@@ -289,7 +288,8 @@ final class Transfer: TimerEntry {
     intake.contentLength >= 0 && received >= intake.contentLength
   }
 
-  private func makeError(_ result: CURLcode, text: String, verifyResult: Int) -> TaskError {
+  private func makeError(_ result: CURLcode, _ easy: EasyHandle) -> TaskError {
+    let text = easy.errorText
     let underlying = CurlErrors.underlying(result, text: text)
     if refusedRepeat {
       return TaskError(
@@ -297,8 +297,10 @@ final class Transfer: TimerEntry {
         "the connection was lost before a response came, and \(request.method) may not be repeated", url: url,
         underlying: underlying)
     }
-    return TaskError(
-      CurlErrors.code(for: result, verifyResult: verifyResult, text: text), underlying.message, url: url, underlying: underlying)
+    let code = CurlErrors.code(
+      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text,
+      systemError: easy.long(CURLINFO_OS_ERRNO))
+    return TaskError(code, underlying.message, url: url, underlying: underlying)
   }
 
   // MARK: The end

@@ -151,7 +151,9 @@ extension Transfer {
     if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
     pauseMask = mask
-    _ = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+    let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+    // What was held back has been refused just now; libcurl says so here and nowhere else.
+    if result != CURLE_OK { transferEnded(result) }
   }
 
   private var isHoldingBody: Bool { bodyMode == .hold && intake.isHeadComplete && !intake.isInterim }
