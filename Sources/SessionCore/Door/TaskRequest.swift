@@ -96,7 +96,7 @@ public enum Destination {
   case consumer
   /// To a file: written beside `path` under a temporary name and renamed when whole and synced; an existing
   /// file stays as it was until then. A device or pipe is written directly. The response of a redirect never
-  /// reaches it.
+  /// reaches it, nor does any but a 2xx (an error page, a 304): that one's body is collected as for `.memory`.
   case file(path: String)
 }
 

@@ -13,9 +13,9 @@ final class BodySink {
     case file
   }
 
-  private let kind: Kind
+  private var kind: Kind
   /// The file, where the body goes to one.
-  let file: FileSink?
+  private(set) var file: FileSink?
   private let maximum: Int?
   private var decoder: DecoderChain?
   /// The whole body, or what the consumer has not been given.
@@ -39,6 +39,15 @@ final class BodySink {
 
   var isMemory: Bool { kind == .memory }
   private var isConsumer: Bool { kind == .consumer }
+
+  /// The response is not what the file was meant for (an error page): the file stays as it was, and the body is
+  /// collected. Devices and pipes take what comes.
+  func refuseFile() {
+    guard let file, file.needsSync else { return }
+    file.discard()
+    self.file = nil
+    kind = .memory
+  }
 
   /// Prepares for a body of known length (-1: unknown) with these codings.
   func begin(contentEncodings: [String], expectedLength: Int) -> TaskError? {

@@ -58,6 +58,7 @@ extension Transfer {
   /// The response is the answer to the task.
   func receiveResponse() {
     bodyMode = .deliver
+    if !(200..<300).contains(intake.status) { sink.refuseFile() }
     let encodings =
       options.decompress && intake.hasContentEncoding ? HeaderText.values(of: "content-encoding", in: intake.block) : []
     let expected = hasNoBody ? 0 : intake.contentLength
