@@ -183,7 +183,7 @@ static int os_exit(lua_State *L) {
     if (lua_isboolean(L, 1)) status = lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE;
     else status = (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
     int number = clua_pending_signal(runtime);
-    if (number != 0) status = 128 + number;
+    if (number != 0) status = clua_signal_status(number);
     runtime->callbacks.exiting(runtime->callbacks.context);
     if (lua_toboolean(L, 2)) lua_close(runtime->L);
     exit(status);

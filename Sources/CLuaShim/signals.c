@@ -1,6 +1,7 @@
 // SIGINT and SIGTERM. Only async-signal-safe calls in the handler; lua_sethook is, as lua.c itself relies on.
 #include "internal.h"
 #include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,8 +30,12 @@ static void interrupt(lua_State *L, lua_Debug *record) {
     luaL_error(L, "interrupted");
 }
 
+// The process's time is over (--timeout): as a first signal, but never as a second one.
 static void handle(int number) {
-    if (pending != 0) _exit(128 + number);
+    if (pending != 0) {
+        if (number == SIGALRM) return;
+        if (pending != SIGALRM || taken) _exit(pending == SIGALRM ? 124 : 128 + number);
+    }
     pending = number;
     clock_gettime(CLOCK_MONOTONIC, &arrived);
     uint64_t one = 1;
@@ -48,8 +53,20 @@ void clua_install_signals(clua_runtime *runtime, int wake_descriptor) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
+
+void clua_set_alarm(double seconds) {
+    struct itimerval timer;
+    memset(&timer, 0, sizeof timer);
+    timer.it_value.tv_sec = (time_t)seconds;
+    timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
+    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+int clua_signal_status(int number) { return number == SIGALRM ? 124 : 128 + number; }
 
 int clua_pending_signal(clua_runtime *runtime) {
     (void)runtime;

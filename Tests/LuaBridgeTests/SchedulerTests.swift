@@ -164,12 +164,6 @@ import Testing
     #expect(run.reports.contains { $0.contains("cannot happen") })
   }
 
-  @Test func theProcessDeadlineEndsASleepingScript() throws {
-    let runtime = try Runtime(port: FakePort())
-    runtime.scheduler.processDeadline = MonotonicClock.now + 0.02
-    #expect(try runtime.run(Bytes("require('http').sleep(60)"), name: "=test") == .timedOut)
-  }
-
   @Test func syntaxErrorsAreThrown() throws {
     #expect(throws: ScriptError.self) { try ScriptRun("x = = 1") }
   }

@@ -56,7 +56,7 @@ struct FileTests {
     let result = Client().get(server.url(path)) { $0.destination = .file(path: "\(directory.path)/out") }
     #expect(result.error == nil)
     #expect(result.response?.status == status)
-    #expect(result.body == body)
+    #expect(result.body?.text == body)
     #expect(directory.read("out") == "old")
     #expect(directory.names == ["out"])
   }

@@ -204,10 +204,14 @@ void clua_collect(clua_runtime *runtime);
 
 // MARK: Signals
 
-/// Installs handlers for SIGINT and SIGTERM. The first signal wakes the loop through `wake_descriptor` and arms a hook
+/// Installs handlers for SIGINT, SIGTERM and SIGALRM. The first signal wakes the loop through `wake_descriptor` and arms a hook
 /// that interrupts Lua code which does not come back to the loop within a quarter of a second; a second one ends the
 /// process at once with status 128 + n.
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor);
+/// Sends SIGALRM to the process after so many seconds: handled as a first signal, with the exit status 124.
+void clua_set_alarm(double seconds);
+/// The exit status that a signal asks for: 128 + n, or 124 for SIGALRM.
+int clua_signal_status(int number);
 /// The first signal that arrived, or 0. Disarms the hook.
 int clua_pending_signal(clua_runtime *runtime);
 

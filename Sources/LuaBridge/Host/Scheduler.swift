@@ -10,16 +10,14 @@ public final class Scheduler {
     case done
     /// An error that nothing caught.
     case failed
+    /// A signal's number; SIGALRM says that the time given by `--timeout` has passed.
     case signal(Int32)
-    /// `--timeout` passed.
-    case timedOut
 
     public var status: Int32 {
       switch self {
       case .done: 0
       case .failed: 1
-      case .signal(let number): 128 + number
-      case .timedOut: 124
+      case .signal(let number): Interpreter.status(ofSignal: number)
       }
     }
   }
@@ -40,8 +38,6 @@ public final class Scheduler {
   private var ending: Ending?
   private var failed = false
   private var stopDeadline: Double?
-  /// When the whole process has to be done (`--timeout`).
-  public var processDeadline: Double?
   /// Requests and responses are shown on standard error (`-v`).
   public var trace = false
   /// Where diagnostics go.
@@ -148,6 +144,8 @@ public final class Scheduler {
     case .yielded: ready.append(fiber)
     case .finished: end(fiber)
     case .failed(let message):
+      // What a signal interrupted has not failed by itself.
+      checkSignal()
       let isMain = fiber == mainFiber
       end(fiber)
       uncaught(message)
@@ -171,9 +169,7 @@ public final class Scheduler {
   private func collectEvents() {
     let now = MonotonicClock.now
     var deadline = ready.isEmpty ? timers.nextDeadline() : now - 1
-    for limit in [processDeadline, stopDeadline] {
-      if let limit { deadline = min(deadline ?? limit, limit) }
-    }
+    if let stopDeadline { deadline = min(deadline ?? stopDeadline, stopDeadline) }
     port.wait(until: deadline, into: &events)
   }
 
@@ -215,20 +211,20 @@ public final class Scheduler {
   // MARK: Ending early
 
   private func checkStop() {
-    let now = MonotonicClock.now
-    if ending == nil {
-      let signal = interpreter.pendingSignal
-      if signal != 0 { stop(.signal(signal)) }
-      if let processDeadline, now >= processDeadline { stop(.timedOut) }
-    }
-    if let stopDeadline, now >= stopDeadline { abandon() }
+    checkSignal()
+    if let stopDeadline, MonotonicClock.now >= stopDeadline { abandon() }
+  }
+
+  private func checkSignal() {
+    guard ending == nil else { return }
+    let signal = interpreter.pendingSignal
+    if signal != 0 { stop(.signal(signal)) }
   }
 
   /// Cancels what is under way; completions and handlers still run, within the grace time.
   private func stop(_ reason: Ending) {
     guard ending == nil else { return }
     if reason != .failed { ending = reason }
-    processDeadline = nil
     stopDeadline = MonotonicClock.now + Scheduler.graceSeconds
     cancelCalls()
     dispatch { $0.append(EventKind.stop, 0) }

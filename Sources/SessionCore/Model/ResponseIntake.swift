@@ -24,6 +24,9 @@ struct ResponseIntake {
 
   var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
 
+  /// A field of this head has been received.
+  var isInHead: Bool { !isHeadComplete && block.count > 0 }
+
   /// Nothing received, for the next request.
   mutating func reset() {
     if status != 0 || block.count != 0 { self = ResponseIntake() }

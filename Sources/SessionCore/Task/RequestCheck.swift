@@ -12,6 +12,14 @@ enum RequestCheck {
     return additional.isEmpty ? nil : problem(with: additional)
   }
 
+  /// A token goes into a field as it is; user and password are encoded or hashed and may hold anything.
+  static func problem(with authentication: Authentication) -> TaskError? {
+    guard case .bearer(let token) = authentication, token.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      return nil
+    }
+    return TaskError(.badURL, "control character in the bearer token")
+  }
+
   private static func problem(with headers: [HeaderField]) -> TaskError? {
     for field in headers {
       guard isToken(field.name) else {

@@ -27,6 +27,8 @@ enum CurlErrors {
     case CURLE_HTTP2, CURLE_HTTP3, CURLE_CHUNK_FAILED, CURLE_RANGE_ERROR, CURLE_HTTP_RETURNED_ERROR,
       CURLE_BAD_DOWNLOAD_RESUME:
       return .badServerResponse
+    // What libcurl says of a header line that has no colon.
+    case CURLE_BAD_FUNCTION_ARGUMENT: return .cannotParseResponse
     case CURLE_BAD_CONTENT_ENCODING: return .cannotDecodeContentData
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_ISSUER_ERROR:

@@ -62,6 +62,8 @@ final class EasyHandle {
     // The session's own timeouts rule; libcurl's default of five minutes must not.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+    // Heads come to the body's callback too, and there first: see Transfer.acceptHeadLine.
+    set(CURLOPT_HEADER, 1)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_PROXY, "")
     set(CURLOPT_NOPROXY, "")

@@ -57,6 +57,8 @@ final class Transfer: TimerEntry {
   var sentReported = 0
   var requestsBegun = 0
   var sawHeader = false
+  /// What libcurl gives the body's callback are lines of a head, not the body.
+  var expectsHead = true
   var refusedRepeat = false
   var endedEarly = false
 
@@ -146,8 +148,9 @@ final class Transfer: TimerEntry {
 
   /// Takes the first step.
   func begin() {
-    if let problem = RequestCheck.problem(
-      with: request, additional: session.configuration.additionalHeaders)
+    let additional = session.configuration.additionalHeaders
+    if let problem = RequestCheck.problem(with: request, additional: additional)
+      ?? RequestCheck.problem(with: authentication)
     {
       return fail(problem)
     }
@@ -224,6 +227,7 @@ final class Transfer: TimerEntry {
     isVerdictDeferred = false
     requestsBegun = 0
     sawHeader = false
+    expectsHead = true
     refusedRepeat = false
     endedEarly = false
     isWaitingForChunk = false
@@ -257,6 +261,9 @@ final class Transfer: TimerEntry {
   }
 
   private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
+    if result == CURLE_OK, !intake.isHeadComplete, error == nil {
+      error = TaskError(.networkConnectionLost, "the connection was closed in the middle of the response's head", url: url)
+    }
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
       if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }

@@ -167,6 +167,7 @@ extension Transfer {
       return false
     }
     sawHeader = false
+    expectsHead = true
     if let easy, host?.scheme == "https" { recordTLS(easy) }
     return true
   }

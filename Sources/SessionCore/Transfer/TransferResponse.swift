@@ -22,6 +22,7 @@ extension Transfer {
       }
       return
     }
+    expectsHead = false
     // With credentials in its hands, libcurl may answer a 401 by itself.
     if answeredChallenge, intake.status == 401 {
       isVerdictDeferred = true
@@ -75,6 +76,7 @@ extension Transfer {
 
   /// libcurl delivers a piece of the body. Returns what has been taken, or that the transfer must pause.
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    if expectsHead { return acceptHeadLine(bytes) }
     touch()
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
@@ -86,6 +88,15 @@ extension Transfer {
       return dropsConnection ? 0 : bytes.count
     case .deliver: return deliver(bytes)
     }
+  }
+
+  /// A line of a head, before libcurl has stored it. libcurl 7.88 joins a folded line to the header stored last, which
+  /// on a handle that has been used before can be one it has freed: a head that begins with such a line must not get
+  /// that far.
+  private func acceptHeadLine(_ line: UnsafeRawBufferPointer) -> Int {
+    guard let first = line.first, first == 0x20 || first == 0x09, !intake.isInHead else { return line.count }
+    error = TaskError(.cannotParseResponse, "the response's head begins with a folded line", url: url)
+    return 0
   }
 
   private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
