@@ -209,6 +209,17 @@ struct ClockTests {
     }
   }
 
+  @Test("Waits with a deadline in the past still move transfers")
+  func busyCaller() throws {
+    let server = try ScriptedServer.answering { _, _ in reply("200 OK", [], "x") }
+    defer { server.stop() }
+    let client = Client()
+    let id = client.start(Request(url: server.url()))
+    let limit = MonotonicClock.now + 5
+    while client.completion(of: id) == nil, MonotonicClock.now < limit { client.turn(until: 0) }
+    #expect(client.completion(of: id)?.text == "x")
+  }
+
   @Test("The wake descriptor ends a wait")
   func wake() {
     let client = Client()

@@ -11,7 +11,7 @@ public final class SessionCore: Port {
   private(set) var now = MonotonicClock.now
   /// Transfers with something to tell at the end of the turn.
   var flushList: [Transfer] = []
-  private(set) lazy var helpers = HelperThreads(poller: poller)
+  private var helperThreads: HelperThreads?
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   private var sessions: [Int: Session] = [:]
@@ -51,16 +51,26 @@ public final class SessionCore: Port {
 
   public func wait(until deadline: Double?, into events: inout [Event]) {
     var isWoken = false
+    var hasPolled = false
     while true {
       work()
       flush()
       if !outbox.isEmpty || isWoken { break }
-      if let deadline, now >= deadline { break }
+      // Also when the deadline has passed already: a caller that is always busy must not starve the transfers.
+      if hasPolled, let deadline, now >= deadline { break }
       isWoken = poll(until: deadline)
+      hasPolled = true
       now = MonotonicClock.now
     }
     events.append(contentsOf: outbox)
     outbox.removeAll(keepingCapacity: true)
+  }
+
+  /// Threads for what blocks, made when they are first needed.
+  var helpers: HelperThreads {
+    let helpers = helperThreads ?? HelperThreads(poller: poller)
+    helperThreads = helpers
+    return helpers
   }
 
   // MARK: The loop
@@ -81,7 +91,7 @@ public final class SessionCore: Port {
       }
     }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
-    for job in helpers.finished() { transfers[job.task]?.fileSettled(job) }
+    for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
     dropRetired()
   }
 

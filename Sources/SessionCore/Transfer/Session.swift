@@ -10,6 +10,8 @@ final class Session {
   /// The header list of a request that adds nothing of its own.
   let plainHeaders: HeaderList
   private(set) var multi: Multi
+  /// For looking at URLs before there is a handle for them.
+  let scratchURL = URLHandle()
   private var hosts: [String: Host] = [:]
   private var pool: [EasyHandle] = []
   /// Tasks that are not complete.
@@ -54,20 +56,23 @@ final class Session {
     if !easy.isTainted, pool.count < Self.poolLimit { pool.append(easy) }
   }
 
-  /// The queue for a URL's host. `authority` is the URL's text up to its path.
-  func host(authority: String, of url: URLHandle) -> Host? {
-    if let host = hosts[authority] { return host }
+  /// The queue for a host that has been met under this text (scheme and authority of a URL).
+  func knownHost(authority: String) -> Host? { hosts[authority] }
+
+  /// The queue for a parsed URL's host. `authority`: the text to know it by the next time.
+  func host(of url: URLHandle, authority: String?) -> Host? {
     let parts = URLParts(of: url)
     guard let name = parts.host else { return nil }
     let port = parts.port ?? URLParts.defaultPort(parts.scheme) ?? 0
     let key = "\(parts.scheme)://\(name.lowercased()):\(port)"
-    if let host = hosts[key] { return host }
-    let host = Host(
-      scheme: parts.scheme, name: name, port: port, proxy: proxies.proxy(scheme: parts.scheme, host: name),
-      maximumConnections: configuration.maximumConnectionsPerHost)
+    let host =
+      hosts[key]
+      ?? Host(
+        scheme: parts.scheme, name: name, port: port, proxy: proxies.proxy(scheme: parts.scheme, host: name),
+        maximumConnections: configuration.maximumConnectionsPerHost)
     if hosts.count >= Self.hostLimit { hosts = hosts.filter { !$0.value.isIdle } }
     hosts[key] = host
-    hosts[authority] = host
+    if let authority { hosts[authority] = host }
     return host
   }
 

@@ -164,7 +164,7 @@ final class Transfer: TimerEntry {
 
   /// Finds the host and waits for a turn there.
   func enqueue() {
-    guard prepareHandle(), let host else { return }
+    guard findHost(), let host else { return }
     guard !isSuspended else { return }
     isEnqueued = true
     host.enqueue(self)
@@ -188,8 +188,12 @@ final class Transfer: TimerEntry {
   // MARK: The handle
 
   private func attach() {
-    guard let easy, let host else { return }
-    if let problem = openSink() { return failAttach(problem) }
+    guard let host else { return }
+    guard let easy = easy ?? session.takeHandle() else {
+      return failAttach(TaskError(.unknown, "libcurl gives no handle", url: url))
+    }
+    self.easy = easy
+    if let problem = parseURL(into: easy.url) ?? openSink() { return failAttach(problem) }
     resetForRequest()
     easy.transfer = self
     easy.configure(makeSetup(host))

@@ -3,32 +3,26 @@ import Glibc
 
 /// What goes out: the handle's settings and the body.
 extension Transfer {
-  /// Takes a handle and gives it the URL. False when that ended the task.
-  func prepareHandle() -> Bool {
+  /// Finds the queue the request belongs to. A handle is taken only when its turn has come, so that thousands may
+  /// wait; a host that is known needs no parsing before. False when that ended the task.
+  func findHost() -> Bool {
     if let problem = SchemeCheck.problem(with: request.url) {
       fail(problem)
       return false
     }
-    guard let easy = easy ?? session.takeHandle() else {
-      fail(TaskError(.unknown, "libcurl gives no handle"))
-      return false
-    }
-    self.easy = easy
-    easy.url.clear()
     let look = URLLook(request.url)
     isURLTextPlain = !look.needsEncoding && !look.hasUserInformation
-    let code = look.needsEncoding ? easy.url.setAny(request.url) : easy.url.set(request.url)
-    guard code == CURLUE_OK else {
-      let text = String(cString: curl_url_strerror(code))
-      fail(TaskError(.badURL, "not a URL (\(text)): \(request.url)"))
+    if isURLTextPlain, let known = session.knownHost(authority: look.authority) {
+      url = request.url
+      urlCredentials = nil
+      host = known
+      return true
+    }
+    if let problem = parseURL(into: session.scratchURL) {
+      fail(problem)
       return false
     }
-    takeUserInformation(easy.url, look)
-    if look.needsEncoding, !makeHostASCII(easy.url) {
-      fail(TaskError(.badURL, "the host is no international domain name: \(url)"))
-      return false
-    }
-    host = session.host(authority: look.authority, of: easy.url)
+    host = session.host(of: session.scratchURL, authority: isURLTextPlain ? look.authority : nil)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
@@ -36,9 +30,24 @@ extension Transfer {
     return true
   }
 
-  private func takeUserInformation(_ parsed: URLHandle, _ look: URLLook) {
+  /// Gives the URL to a handle, without what goes elsewhere. Nil is success.
+  func parseURL(into parsed: URLHandle) -> TaskError? {
+    parsed.clear()
+    let code = isURLTextPlain ? parsed.set(request.url) : parsed.setAny(request.url)
+    guard code == CURLUE_OK else {
+      let text = String(cString: curl_url_strerror(code))
+      return TaskError(.badURL, "not a URL (\(text)): \(request.url)")
+    }
+    takeUserInformation(parsed)
+    guard isURLTextPlain || makeHostASCII(parsed) else {
+      return TaskError(.badURL, "the host is no international domain name: \(url)")
+    }
+    return nil
+  }
+
+  private func takeUserInformation(_ parsed: URLHandle) {
     urlCredentials = nil
-    guard look.hasUserInformation || look.needsEncoding else {
+    guard !isURLTextPlain else {
       url = request.url
       return
     }
