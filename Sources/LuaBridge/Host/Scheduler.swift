@@ -46,6 +46,10 @@ public final class Scheduler {
   public var trace = false
   /// Where diagnostics go.
   public var report: (String) -> Void = { _ in }
+  /// The person at the terminal, in a dialogue. As long as there is one, the loop goes on with nothing left to do, and
+  /// SIGINT is theirs.
+  public var interlocutor: Interlocutor?
+  private var isQuitting = false
   /// How long a stopping script may take to unwind.
   static let graceSeconds = 5.0
 
@@ -66,7 +70,7 @@ public final class Scheduler {
   }
 
   /// Resumes a fiber at the next turn. Waking one that is not waiting does no harm: waits check their condition.
-  func wake(_ fiber: Int) { ready.append(fiber) }
+  public func wake(_ fiber: Int) { ready.append(fiber) }
 
   func submit(_ command: Command) {
     if case .startTask = command { outstandingTasks += 1 }
@@ -101,6 +105,9 @@ public final class Scheduler {
   /// Whether the script is being ended by a signal or the process timeout.
   var isStopping: Bool { ending != nil }
 
+  /// Ends the run at the loop's next turn as a signal would, but with `Ending.done`.
+  public func quit() { isQuitting = true }
+
   // MARK: The loop
 
   /// Runs a chunk and everything it began, until nothing is left to do.
@@ -121,13 +128,14 @@ public final class Scheduler {
       guard hasWork else { return }
       collectEvents()
       deliverEvents()
+      interlocutor?.listen()
     }
   }
 
   private var hasWork: Bool {
     if !ready.isEmpty { return true }
     if stopDeadline != nil, outstandingTasks == 0 { return false }
-    return outstandingTasks > 0 || timers.count > 0
+    return outstandingTasks > 0 || timers.count > 0 || interlocutor != nil
   }
 
   private func runReady() {
@@ -217,7 +225,13 @@ public final class Scheduler {
     let now = MonotonicClock.now
     if ending == nil {
       let signal = interpreter.pendingSignal
-      if signal != 0 { stop(.signal(signal)) }
+      if signal == SIGINT, let interlocutor {
+        interpreter.takeSignal()
+        interlocutor.interrupt()
+      } else if signal != 0 {
+        stop(.signal(signal))
+      }
+      if isQuitting { stop(.done) }
       if let processDeadline, now >= processDeadline { stop(.timedOut) }
     }
     if let stopDeadline, now >= stopDeadline { abandon() }
@@ -229,6 +243,8 @@ public final class Scheduler {
     if reason != .failed { ending = reason }
     processDeadline = nil
     stopDeadline = MonotonicClock.now + Scheduler.graceSeconds
+    interlocutor?.dismiss()
+    interlocutor = nil
     cancelCalls()
     dispatch { $0.append(EventKind.stop, 0) }
   }
