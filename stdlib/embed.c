@@ -40,6 +40,9 @@ static const char m_http_css_pseudo[] = {
 static const char m_http_dates[] = {
 #embed "http/dates.lua"
 };
+static const char m_http_dialogue[] = {
+#embed "http/dialogue.lua"
+};
 static const char m_http_dom[] = {
 #embed "http/dom.lua"
 };
@@ -60,6 +63,9 @@ static const char m_http_headers[] = {
 };
 static const char m_http_html[] = {
 #embed "http/html.lua"
+};
+static const char m_http_inspect[] = {
+#embed "http/inspect.lua"
 };
 static const char m_http_links[] = {
 #embed "http/links.lua"
@@ -137,6 +143,7 @@ static const module modules[] = {
     ENTRY("http.css_parser", m_http_css_parser),
     ENTRY("http.css_pseudo", m_http_css_pseudo),
     ENTRY("http.dates", m_http_dates),
+    ENTRY("http.dialogue", m_http_dialogue),
     ENTRY("http.dom", m_http_dom),
     ENTRY("http.errors", m_http_errors),
     ENTRY("http.ext_value", m_http_ext_value),
@@ -144,6 +151,7 @@ static const module modules[] = {
     ENTRY("http.filename", m_http_filename),
     ENTRY("http.headers", m_http_headers),
     ENTRY("http.html", m_http_html),
+    ENTRY("http.inspect", m_http_inspect),
     ENTRY("http.links", m_http_links),
     ENTRY("http.metrics", m_http_metrics),
     ENTRY("http.mime", m_http_mime),

@@ -254,24 +254,3 @@ int clua_load_main(clua_runtime *runtime, const char *text, size_t length, const
     }
     return request.reference;
 }
-
-static int check_body(lua_State *L) {
-    load_request *request = lua_touserdata(L, 1);
-    if (luaL_loadbufferx(L, request->text, request->length, request->name, "t") != LUA_OK) return lua_error(L);
-    return 0;
-}
-
-int clua_check_syntax(clua_runtime *runtime, const char *text, size_t length) {
-    lua_State *L = runtime->L;
-    load_request request = {text, length, "=stdin", -1};
-    lua_pushcfunction(L, check_body);
-    lua_pushlightuserdata(L, &request);
-    if (lua_pcall(L, 1, 0, 0) == LUA_OK) return CLUA_FINISHED;
-    size_t size = 0;
-    const char *message = lua_tolstring(L, -1, &size);
-    static const char mark[] = "<eof>";
-    bool incomplete = size >= sizeof mark - 1 && strcmp(message + size - (sizeof mark - 1), mark) == 0;
-    clua_keep_error(runtime, L, -1);
-    lua_pop(L, 1);
-    return incomplete ? CLUA_PARKED : CLUA_SYNTAX;
-}

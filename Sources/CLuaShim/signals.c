@@ -10,6 +10,9 @@ static volatile sig_atomic_t pending;
 /// The loop has seen the signal: Lua code is not interrupted any more.
 static volatile sig_atomic_t taken;
 static volatile int wake = -1;
+/// A dialogue waits for input: pressing Ctrl-C more than once is no wish to end it.
+static volatile sig_atomic_t patient;
+static volatile sig_atomic_t terminal_changed;
 static struct timespec arrived;
 
 static double seconds_since_arrival(void) {
@@ -30,16 +33,23 @@ static void interrupt(lua_State *L, lua_Debug *record) {
     luaL_error(L, "interrupted");
 }
 
-// The process's time is over (--timeout): as a first signal, but never as a second one.
-static void handle(int number) {
-    if (pending != 0) {
-        if (number == SIGALRM) return;
-        if (pending != SIGALRM || taken) _exit(pending == SIGALRM ? 124 : 128 + number);
-    }
-    pending = number;
-    clock_gettime(CLOCK_MONOTONIC, &arrived);
+static void wake_loop(void) {
     uint64_t one = 1;
     if (wake >= 0 && write(wake, &one, sizeof one) < 0) wake = -1;
+}
+
+// Whether a further signal ends the process at once. A patient dialogue that has not answered for a second is stuck.
+static bool is_last(int number) {
+    return pending != 0 && !(patient && number == SIGINT && seconds_since_arrival() < 1);
+}
+
+// SIGALRM says that the process's time is over (--timeout): it counts as a first signal, never as a second one.
+static void handle(int number) {
+    if (number == SIGALRM && pending != 0) return;
+    if (is_last(number)) _exit(clua_signal_status(pending == SIGALRM ? SIGALRM : number));
+    if (pending == 0) clock_gettime(CLOCK_MONOTONIC, &arrived);
+    pending = number;
+    wake_loop();
     lua_State *running = target != NULL ? target->running : NULL;
     if (running != NULL) lua_sethook(running, interrupt, LUA_MASKCOUNT, 1000);
 }
@@ -72,6 +82,38 @@ int clua_pending_signal(clua_runtime *runtime) {
     (void)runtime;
     taken = pending != 0;
     return pending;
+}
+
+int clua_take_signal(clua_runtime *runtime) {
+    (void)runtime;
+    int number = pending;
+    pending = 0;
+    taken = 0;
+    return number;
+}
+
+void clua_be_patient(bool is_patient) { patient = is_patient; }
+
+static void note_terminal(int number) {
+    (void)number;
+    terminal_changed = 1;
+    wake_loop();
+}
+
+void clua_watch_terminal(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note_terminal;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGCONT, &action, NULL);
+    sigaction(SIGWINCH, &action, NULL);
+}
+
+bool clua_take_terminal_change(void) {
+    bool changed = terminal_changed != 0;
+    terminal_changed = 0;
+    return changed;
 }
 
 void clua_forget_signals(clua_runtime *runtime) {

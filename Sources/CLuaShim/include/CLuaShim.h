@@ -176,14 +176,10 @@ enum clua_status {
     CLUA_YIELDED,
     /// The error's text is in `clua_error_text`.
     CLUA_FAILED,
-    CLUA_SYNTAX,
 };
 
 /// Compiles a chunk, makes it a fiber (with the script's arguments) and answers its reference, or -1.
 int clua_load_main(clua_runtime *runtime, const char *text, size_t length, const char *name);
-/// Whether a text is a complete chunk, an incomplete one (ends too early) or wrong: CLUA_FINISHED, CLUA_PARKED,
-/// CLUA_SYNTAX.
-int clua_check_syntax(clua_runtime *runtime, const char *text, size_t length);
 /// Runs a fiber until it ends, parks, yields or fails. A finished or failed one is released.
 /// The outbox values from `base` on are what its wait returns; the outbox is truncated to `base`.
 int clua_resume(clua_runtime *runtime, int reference, size_t base);
@@ -214,6 +210,14 @@ void clua_set_alarm(double seconds);
 int clua_signal_status(int number);
 /// The first signal that arrived, or 0. Disarms the hook.
 int clua_pending_signal(clua_runtime *runtime);
+/// The same, and forgets it: the next one is a first one again. For a dialogue, which goes on after SIGINT.
+int clua_take_signal(clua_runtime *runtime);
+/// While set, a second SIGINT within a second of the first does not end the process.
+void clua_be_patient(bool is_patient);
+/// From now on SIGCONT and SIGWINCH wake the loop.
+void clua_watch_terminal(void);
+/// Whether one of these came since the last call: the prompt has to be drawn again.
+bool clua_take_terminal_change(void);
 
 // MARK: JSON
 

@@ -42,6 +42,10 @@ public final class Scheduler {
   public var trace = false
   /// Where diagnostics go.
   public var report: (String) -> Void = { _ in }
+  /// The person at the terminal, in a dialogue. As long as there is one, the loop goes on with nothing left to do, and
+  /// SIGINT is theirs.
+  public var interlocutor: Interlocutor?
+  private var isQuitting = false
   /// How long a stopping script may take to unwind.
   static let graceSeconds = 5.0
 
@@ -63,7 +67,7 @@ public final class Scheduler {
   }
 
   /// Resumes a fiber at the next turn. Waking one that is not waiting does no harm: waits check their condition.
-  func wake(_ fiber: Int) { ready.append(fiber) }
+  public func wake(_ fiber: Int) { ready.append(fiber) }
 
   func submit(_ command: Command) {
     if case .startTask = command { outstandingTasks += 1 }
@@ -98,6 +102,9 @@ public final class Scheduler {
   /// Whether the script is being ended by a signal or the process timeout.
   var isStopping: Bool { ending != nil }
 
+  /// Ends the run at the loop's next turn as a signal would, but with `Ending.done`.
+  public func quit() { isQuitting = true }
+
   // MARK: The loop
 
   /// Runs a chunk and everything it began, until nothing is left to do.
@@ -118,13 +125,14 @@ public final class Scheduler {
       guard hasWork else { return }
       collectEvents()
       deliverEvents()
+      interlocutor?.listen()
     }
   }
 
   private var hasWork: Bool {
     if !ready.isEmpty { return true }
     if stopDeadline != nil, outstandingTasks == 0 { return false }
-    return outstandingTasks > 0 || timers.count > 0
+    return outstandingTasks > 0 || timers.count > 0 || interlocutor != nil
   }
 
   private func runReady() {
@@ -212,13 +220,19 @@ public final class Scheduler {
 
   private func checkStop() {
     checkSignal()
+    if isQuitting { stop(.done) }
     if let stopDeadline, MonotonicClock.now >= stopDeadline { abandon() }
   }
 
   private func checkSignal() {
     guard ending == nil else { return }
     let signal = interpreter.pendingSignal
-    if signal != 0 { stop(.signal(signal)) }
+    if signal == SIGINT, let interlocutor {
+      interpreter.takeSignal()
+      interlocutor.interrupt()
+    } else if signal != 0 {
+      stop(.signal(signal))
+    }
   }
 
   /// Cancels what is under way; completions and handlers still run, within the grace time.
@@ -226,6 +240,8 @@ public final class Scheduler {
     guard ending == nil else { return }
     if reason != .failed { ending = reason }
     stopDeadline = MonotonicClock.now + Scheduler.graceSeconds
+    interlocutor?.dismiss()
+    interlocutor = nil
     cancelCalls()
     dispatch { $0.append(EventKind.stop, 0) }
   }

@@ -19,7 +19,7 @@ public final class Interpreter {
 
   private var runtime: OpaquePointer
   private var boxes: [HostFunctionBox] = []
-  private let modules: [String: () -> NativeModule]
+  private var modules: [String: () -> NativeModule]
   /// Called when Lua code made a fiber, with its registry reference.
   var onFiber: (Int32) -> Void = { _ in }
   /// Called when the script ends the process by os.exit.
@@ -54,6 +54,9 @@ public final class Interpreter {
   }
 
   deinit { if runtime != OpaquePointer(bitPattern: 1) { clua_destroy(runtime) } }
+
+  /// Adds a native module that the embedding program brings along.
+  public func provide(_ name: String, _ make: @escaping () -> NativeModule) { modules[name] = make }
 
   private static func at(_ context: UnsafeMutableRawPointer) -> Interpreter {
     Unmanaged<Interpreter>.fromOpaque(context).takeUnretainedValue()
@@ -94,7 +97,7 @@ public final class Interpreter {
   }
 
   /// The number of the fiber that runs now.
-  var currentFiber: Int { Int(clua_current_fiber(runtime)) }
+  public var currentFiber: Int { Int(clua_current_fiber(runtime)) }
 
   func discard(_ reference: Int32) { clua_discard(runtime, reference) }
 
@@ -121,6 +124,8 @@ public final class Interpreter {
   /// The exit status that a signal asks for.
   static func status(ofSignal number: Int32) -> Int32 { clua_signal_status(number) }
   var pendingSignal: Int32 { clua_pending_signal(runtime) }
+  /// Forgets the pending signal, so that the next one is a first one again.
+  func takeSignal() { _ = clua_take_signal(runtime) }
 
   /// Bytes that Lua uses.
   public var memory: Int { Int(clua_memory(runtime)) }
@@ -130,23 +135,6 @@ public final class Interpreter {
   public var references: Int { Int(clua_references(runtime)) }
   /// A full collection.
   public func collect() { clua_collect(runtime) }
-
-  /// Whether a text could be run, needs more lines, or is wrong (with the message).
-  enum Completeness: Equatable {
-    case complete
-    case incomplete
-    case wrong(String)
-  }
-
-  func completeness(of text: String) -> Completeness {
-    var text = text
-    let status = text.withUTF8 { clua_check_syntax(runtime, $0.baseAddress, $0.count) }
-    switch UInt32(status) {
-    case CLUA_FINISHED.rawValue: return .complete
-    case CLUA_PARKED.rawValue: return .incomplete
-    default: return .wrong(errorText)
-    }
-  }
 }
 
 /// A Lua error that reached the host: message and traceback.
