@@ -1,15 +1,14 @@
 /// Refuses what would put other text on the wire than the caller meant, before anything is connected.
 enum RequestCheck {
   /// The error for a request that must not be sent, naming the field.
-  static func problem(with request: Request, additional: [HeaderField]) -> TaskError? {
+  static func problem(with request: Request) -> TaskError? {
     guard isToken(request.method) else {
       return TaskError(.badURL, "the method is not a token (RFC 9110 §9.1): \(printable(request.method))")
     }
     if request.url.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
       return TaskError(.badURL, "control character in the URL: \(printable(request.url))")
     }
-    if let problem = problem(with: request.headers) { return problem }
-    return additional.isEmpty ? nil : problem(with: additional)
+    return problem(with: request.headers)
   }
 
   /// A token goes into a field as it is; user and password are encoded or hashed and may hold anything.
@@ -20,7 +19,8 @@ enum RequestCheck {
     return TaskError(.badURL, "control character in the bearer token")
   }
 
-  private static func problem(with headers: [HeaderField]) -> TaskError? {
+  /// The same for fields alone.
+  static func problem(with headers: [HeaderField]) -> TaskError? {
     for field in headers {
       guard isToken(field.name) else {
         return TaskError(.badURL, "the header name is not a token (RFC 9110 §5.1): \(printable(field.name))")

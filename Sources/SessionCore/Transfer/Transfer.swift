@@ -148,8 +148,7 @@ final class Transfer: TimerEntry {
 
   /// Takes the first step.
   func begin() {
-    let additional = session.configuration.additionalHeaders
-    if let problem = RequestCheck.problem(with: request, additional: additional)
+    if let problem = session.headersProblem ?? RequestCheck.problem(with: request)
       ?? RequestCheck.problem(with: authentication)
     {
       return fail(problem)
