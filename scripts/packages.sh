@@ -32,9 +32,10 @@ require_swift() {
   }
 }
 
-# build_release: the executable, with Swift's own libraries inside; prints its path as the last line of stdout.
+# build_release: the executable, with Swift's own libraries inside; prints its path. (`set -e` does not reach into
+# "$(build_release)".)
 build_release() {
-  swift build -c release --static-swift-stdlib --product httpscript >&2
+  swift build -c release --static-swift-stdlib --product httpscript >&2 || return
   echo "$(swift build -c release --static-swift-stdlib --show-bin-path)/httpscript"
 }
 
