@@ -1,5 +1,6 @@
 // SIGINT and SIGTERM. Only async-signal-safe calls in the handler; lua_sethook is, as lua.c itself relies on.
 #include "internal.h"
+#include <pthread.h>
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>
@@ -14,6 +15,7 @@ static volatile int wake = -1;
 static volatile sig_atomic_t patient;
 static volatile sig_atomic_t terminal_changed;
 static struct timespec arrived;
+static pthread_t lua_thread;
 
 static double seconds_since_arrival(void) {
     struct timespec now;
@@ -45,6 +47,11 @@ static bool is_last(int number) {
 
 // SIGALRM says that the process's time is over (--timeout): it counts as a first signal, never as a second one.
 static void handle(int number) {
+    // The kernel may choose any thread; Lua's state belongs to one.
+    if (!pthread_equal(pthread_self(), lua_thread)) {
+        pthread_kill(lua_thread, number);
+        return;
+    }
     if (number == SIGALRM && pending != 0) return;
     if (is_last(number)) _exit(clua_signal_status(pending == SIGALRM ? SIGALRM : number));
     if (pending == 0) clock_gettime(CLOCK_MONOTONIC, &arrived);
@@ -57,6 +64,7 @@ static void handle(int number) {
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor) {
     target = runtime;
     wake = wake_descriptor;
+    lua_thread = pthread_self();
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handle;

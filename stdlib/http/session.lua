@@ -22,7 +22,13 @@ function Session:__tostring()
   return "http.session" .. (self.description and (": " .. self.description) or "")
 end
 
-local sessions, last_session = {}, 0
+-- Sessions that are being invalidated, by the core's number: kept until the core has ended them.
+local ending, last_session = {}, 0
+
+-- A session that nobody holds any more (its running tasks would) gives its connections back.
+function Session:__gc()
+  if rawget(self, "_number") and self._invalid ~= "invalid" then core.invalidate(self._number, true) end
+end
 
 -- http.session([configuration [, delegate]]) -> session. A table of fields is a default configuration with these.
 function session.new(given, delegate)
@@ -41,7 +47,6 @@ function methods:_core()
     last_session = last_session + 1
     number = last_session
     self._number = number
-    sessions[number] = self
     core.session(number, table.unpack(self._flat))
   end
   return number
@@ -134,6 +139,7 @@ function methods:_finish_invalidation()
   self._invalid = "invalid"
   local number = rawget(self, "_number")
   if number then
+    ending[number] = self
     core.invalidate(number, true)
   else
     fibers.run(function() self:_became_invalid() end)
@@ -143,7 +149,6 @@ end
 function methods:_became_invalid()
   local delegate = self.delegate
   self.delegate = nil
-  if rawget(self, "_number") then sessions[self._number] = nil end
   local handler = delegate and delegate.did_become_invalid
   if not handler then return end
   fibers.run(function()
@@ -179,7 +184,8 @@ end
 function methods:flush() self:reset() end
 
 task.on_session_invalidated(function(number)
-  local self = sessions[number]
+  local self = ending[number]
+  ending[number] = nil
   if self then self:_became_invalid() end
 end)
 
