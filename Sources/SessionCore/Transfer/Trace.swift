@@ -37,8 +37,8 @@ enum Trace {
       return "\(name): \(scheme.count < value.count ? String(decoding: scheme, as: UTF8.self) + " " : "")***"
     }
     let text = String(decoding: line, as: UTF8.self)
-    guard let colon = text.firstIndex(of: ":"), isSecret(text[..<colon].lowercased()) else { return text }
-    return "\(text[..<colon]): ***"
+    guard let name = text.split(separator: ":", maxSplits: 1).first?.lowercased(), isSecret(name) else { return text }
+    return "\(name): ***"
   }
 
   /// Whether a field of this name (in lower case) carries a secret: those of HTTP, and what services call theirs.
