@@ -177,7 +177,7 @@ public final class Scheduler {
 
   private func collectEvents() {
     let now = MonotonicClock.now
-    var deadline = ready.isEmpty ? timers.nextDeadline() : now - 1
+    var deadline = ready.isEmpty && !isQuitting ? timers.nextDeadline() : now - 1
     for limit in [processDeadline, stopDeadline] {
       if let limit { deadline = min(deadline ?? limit, limit) }
     }
@@ -231,7 +231,10 @@ public final class Scheduler {
       } else if signal != 0 {
         stop(.signal(signal))
       }
-      if isQuitting { stop(.done) }
+      if isQuitting {
+        isQuitting = false
+        stop(.done)
+      }
       if let processDeadline, now >= processDeadline { stop(.timedOut) }
     }
     if let stopDeadline, now >= stopDeadline { abandon() }
