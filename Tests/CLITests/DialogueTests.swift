@@ -2,10 +2,15 @@ import Glibc
 import TestSupport
 import Testing
 
+extension String {
+  fileprivate var beforePrompt: String { String(dropLast(hasSuffix(">> ") ? 3 : 2)) }
+}
+
 /// `httpscript` without a script on a terminal (api.md, section 12).
 @Suite struct DialogueTests {
   /// With line editing, and on a terminal that has no use for it.
   static let terminals = ["xterm", "dumb"]
+  static let hasEditing = dlopen("libedit.so.2", RTLD_NOW) != nil
 
   /// Somebody at a terminal in a dialogue.
   struct Person {
@@ -14,14 +19,13 @@ import Testing
     /// Types a line, and answers what is written between its echo and the next prompt.
     func enter(_ line: String) -> String? {
       terminal.type(line + "\n")
-      guard terminal.read(until: line + "\n") != nil else { return nil }
+      guard line.isEmpty || terminal.read(until: line) != nil else { return nil }
       return answer()
     }
 
-    /// What is written up to the next prompt.
+    /// What is written from the next line on up to the next prompt.
     func answer() -> String? {
-      guard let text = terminal.read(until: "> ") else { return nil }
-      return String(text.dropLast(text.hasSuffix(">> ") ? 3 : 2))
+      terminal.read(until: "\n> ", "\n>> ").map { String($0.drop { $0 != "\n" }.dropFirst()) }?.beforePrompt
     }
 
     /// Ctrl-D; how the process then ended and what it wrote.
@@ -111,7 +115,7 @@ import Testing
     try await Self.dialogue(terminal) { person in
       #expect(person.enter("r = assert(http.get('\(url)/a'))")?.isEmpty == true)
       #expect(person.enter("r") == "http.response: 200 \(url)/a\n")
-      #expect(person.enter("r:json()") == "{ n = { 1, 2 } }\n")
+      #expect(person.enter("(r:json())") == "{ n = { 1, 2 } }\n")
     }
     #expect(server.lines == ["GET /a"])
   }
@@ -133,6 +137,38 @@ import Testing
       #expect(person.terminal.read(until: "got\tbody\n> ") != nil)
       person.terminal.type(" 1\n")
       #expect(person.terminal.read(until: "1\n2\n> ") != nil)
+    }
+  }
+
+  @Test("a key that is not complete holds up nobody", .enabled(if: hasEditing))
+  func halfKey() async throws {
+    let gate = Gate()
+    let server = try ScriptedServer { _ in
+      gate.wait()
+      return Reply("body")
+    }
+    let url = server.url
+    try await Self.dialogue("xterm") { person in
+      _ = person.enter("http.spawn(function() print('got', http.get('\(url)').body) end)")
+      person.terminal.type("1\u{1B}")
+      #expect(person.terminal.read(until: "1") != nil)
+      gate.open()
+      #expect(person.terminal.read(until: "got\tbody\n> 1") != nil)
+      person.terminal.type("[D2\n")
+      #expect(person.terminal.read(until: "\n21\n> ") != nil)
+    }
+  }
+
+  @Test("the line is there again after Ctrl-Z and fg, or in a window of another size", .enabled(if: hasEditing))
+  func redraw() async throws {
+    try await Self.dialogue("xterm") { person in
+      person.terminal.type("1 +")
+      for signals in [[], [SIGSTOP, SIGCONT], [SIGWINCH]] {
+        signals.forEach(person.terminal.signal)
+        #expect(person.terminal.read(until: "1 +") != nil)
+      }
+      person.terminal.type(" 1\n")
+      #expect(person.terminal.read(until: "\n2\n> ") != nil)
     }
   }
 
@@ -246,7 +282,7 @@ import Testing
     #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
   }
 
-  @Test("lines of a former dialogue can be called back", .enabled(if: dlopen("libedit.so.2", RTLD_NOW) != nil))
+  @Test("lines of a former dialogue can be called back", .enabled(if: hasEditing))
   func recall() async throws {
     let state = try TemporaryDirectory()
     for round in 1...2 {

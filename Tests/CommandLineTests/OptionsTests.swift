@@ -4,7 +4,7 @@ import Testing
 
 /// What the command line means.
 @Suite struct OptionsTests {
-  struct Case: Sendable, CustomTestStringConvertible {
+  struct Use: Sendable, CustomTestStringConvertible {
     let words: [String]
     let options: Options
     var isTerminal = false
@@ -22,38 +22,38 @@ import Testing
     }
   }
 
-  static let right = [
-    Case([], .standardInput),
-    Case([], .interactive, isTerminal: true),
-    Case(["-"], .standardInput, isTerminal: true),
-    Case(["-", "-v", "a"], .standardInput) { $0.arguments = ["-v", "a"] },
-    Case(["s.lua"], .file("s.lua"), isTerminal: true),
-    Case(["s.lua", "-h", "--", "x"], .file("s.lua")) { $0.arguments = ["-h", "--", "x"] },
-    Case(["--", "-s.lua", "x"], .file("-s.lua")) { $0.arguments = ["x"] },
-    Case(["--"], .standardInput),
-    Case(["--"], .interactive, isTerminal: true),
-    Case(["-e", "return 1"], .code("return 1"), isTerminal: true),
-    Case(["--eval", "", "-e", "x"], .code("")) { $0.arguments = ["-e", "x"] },
-    Case(["-e", "-h"], .code("-h")),
-    Case(["-v", "s.lua"], .file("s.lua")) { $0.verbose = true },
-    Case(["--verbose", "-"], .standardInput) { $0.verbose = true },
-    Case(["-v"], .interactive, isTerminal: true) { $0.verbose = true },
-    Case(["--timeout", "2.5", "s.lua"], .file("s.lua")) { $0.timeout = 2.5 },
-    Case(["--timeout=3", "-v", "-e", "x"], .code("x")) {
+  static let rightUses: [Use] = [
+    Use([], .standardInput),
+    Use([], .interactive, isTerminal: true),
+    Use(["-"], .standardInput, isTerminal: true),
+    Use(["-", "-v", "a"], .standardInput) { $0.arguments = ["-v", "a"] },
+    Use(["s.lua"], .file("s.lua"), isTerminal: true),
+    Use(["s.lua", "-h", "--", "x"], .file("s.lua")) { $0.arguments = ["-h", "--", "x"] },
+    Use(["--", "-s.lua", "x"], .file("-s.lua")) { $0.arguments = ["x"] },
+    Use(["--"], .standardInput),
+    Use(["--"], .interactive, isTerminal: true),
+    Use(["-e", "return 1"], .code("return 1"), isTerminal: true),
+    Use(["--eval", "", "-e", "x"], .code("")) { $0.arguments = ["-e", "x"] },
+    Use(["-e", "-h"], .code("-h")),
+    Use(["-v", "s.lua"], .file("s.lua")) { $0.verbose = true },
+    Use(["--verbose", "-"], .standardInput) { $0.verbose = true },
+    Use(["-v"], .interactive, isTerminal: true) { $0.verbose = true },
+    Use(["--timeout", "2.5", "s.lua"], .file("s.lua")) { $0.timeout = 2.5 },
+    Use(["--timeout=3", "-v", "-e", "x"], .code("x")) {
       $0.timeout = 3
       $0.verbose = true
     },
-    Case(["-h"], .help), Case(["-v", "--help", "--nonsense"], .help),
-    Case(["-V"], .version), Case(["--version", "s.lua"], .version),
-    Case([""], .file("")),
+    Use(["-h"], .help), Use(["-v", "--help", "--nonsense"], .help),
+    Use(["-V"], .version), Use(["--version", "s.lua"], .version),
+    Use([""], .file("")),
   ]
 
-  @Test("right use", arguments: right)
-  func right(use: Case) throws {
+  @Test("right use", arguments: rightUses)
+  func right(use: Use) throws {
     #expect(try Options.parse(use.words, isTerminal: use.isTerminal) == use.options)
   }
 
-  static let wrong: [(words: [String], message: String)] = [
+  static let wrongUses: [(words: [String], message: String)] = [
     (["-e"], "option '-e' needs a value"),
     (["-v", "--eval"], "option '--eval' needs a value"),
     (["--timeout"], "option '--timeout' needs a value"),
@@ -66,13 +66,15 @@ import Testing
     (["-x"], "unknown option '-x'; try 'httpscript --help'"),
     (["--nonsense"], "unknown option '--nonsense'; try 'httpscript --help'"),
     (["--verbos", "s.lua"], "unknown option '--verbos' (did you mean '--verbose'?); try 'httpscript --help'"),
+    (["--versoin"], "unknown option '--versoin' (did you mean '--version'?); try 'httpscript --help'"),
+    (["--evl"], "unknown option '--evl' (did you mean '--eval'?); try 'httpscript --help'"),
     (["--timeot"], "unknown option '--timeot' (did you mean '--timeout'?); try 'httpscript --help'"),
     (["-v", "-y", "s.lua"], "unknown option '-y'; try 'httpscript --help'"),
   ]
 
-  @Test("wrong use", arguments: 0..<wrong.count)
+  @Test("wrong use", arguments: 0..<wrongUses.count)
   func wrong(index: Int) {
-    let use = Self.wrong[index]
+    let use = Self.wrongUses[index]
     #expect(throws: UsageError(message: use.message)) { try Options.parse(use.words, isTerminal: true) }
   }
 }

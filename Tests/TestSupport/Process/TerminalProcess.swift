@@ -10,7 +10,7 @@ public final class TerminalProcess: @unchecked Sendable {
   private let master: Int32
   private let process: pid_t
   private let end: Double
-  /// What it has written and `read` has not yet given out.
+  /// What it has written and `read` has not yet given out, without carriage returns.
   private var unread: [UInt8] = []
   private var ending: Ending?
 
@@ -18,13 +18,10 @@ public final class TerminalProcess: @unchecked Sendable {
   ///
   /// - Parameter deadline: seconds after which it is killed.
   public init(_ launch: Launch, deadline: Double) throws {
-    master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)
-    guard master >= 0, grantpt(master) == 0, unlockpt(master) == 0, let name = ptsname(master) else {
-      throw SystemError("posix_openpt")
-    }
+    var name = [CChar](repeating: 0, count: 128)
     // Wide, so that an editor does not break the lines that tests look for.
-    var size = winsize(ws_row: 50, ws_col: 250, ws_xpixel: 0, ws_ypixel: 0)
-    _ = ioctl(master, UInt(TIOCSWINSZ), &size)
+    master = ctest_open_terminal(250, &name, name.count)
+    guard master >= 0 else { throw SystemError("pseudo-terminal") }
     process = try Self.spawn(launch, terminal: name)
     end = ProcessInfo.processInfo.systemUptime + deadline
   }
@@ -61,7 +58,7 @@ public final class TerminalProcess: @unchecked Sendable {
       let ends = wanted.compactMap { unread.firstRange(of: $0)?.upperBound }
       if let end = ends.min() {
         defer { unread.removeSubrange(..<end) }
-        return text(unread[..<end])
+        return String(decoding: unread[..<end], as: UTF8.self)
       }
       guard readSome() else { return nil }
     }
@@ -72,7 +69,7 @@ public final class TerminalProcess: @unchecked Sendable {
   /// - Returns: what it has written since the last `read`, and how it ended.
   public func finish() -> (output: String, ending: Ending) {
     while readSome() {}
-    return (text(unread[...]), reap())
+    return (String(decoding: unread, as: UTF8.self), reap())
   }
 
   /// Whether the terminal edits lines and echoes by itself, as a shell leaves it.
@@ -82,7 +79,7 @@ public final class TerminalProcess: @unchecked Sendable {
     return modes.c_lflag & tcflag_t(ICANON) != 0 && modes.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  private static func spawn(_ launch: Launch, terminal name: UnsafeMutablePointer<CChar>) throws -> pid_t {
+  private static func spawn(_ launch: Launch, terminal name: [CChar]) throws -> pid_t {
     // The first terminal that a session's leader opens becomes the session's.
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -91,7 +88,7 @@ public final class TerminalProcess: @unchecked Sendable {
     for number in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
       posix_spawn_file_actions_addopen(&actions, number, name, O_RDWR, 0)
     }
-    return try SpawnedChild.spawn(launch, &actions, flags: POSIX_SPAWN_SETSID)
+    return try SpawnedChild.spawn(launch, &actions, flags: Int32(ctest_spawn_new_session()))
   }
 
   private var secondsLeft: Double { end - ProcessInfo.processInfo.systemUptime }
@@ -104,7 +101,7 @@ public final class TerminalProcess: @unchecked Sendable {
       var chunk = [UInt8](repeating: 0, count: 65_536)
       let count = Glibc.read(master, &chunk, chunk.count)
       guard count > 0 else { return false }
-      unread += chunk[..<count]
+      unread += chunk[..<count].filter { $0 != 0x0D }
       return true
     }
     return false
@@ -115,9 +112,5 @@ public final class TerminalProcess: @unchecked Sendable {
     let ending = SpawnedChild.reap(process, until: end)
     self.ending = ending
     return ending
-  }
-
-  private func text(_ bytes: ArraySlice<UInt8>) -> String {
-    String(decoding: bytes.filter { $0 != 0x0D }, as: UTF8.self)
   }
 }
