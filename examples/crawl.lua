@@ -1,16 +1,17 @@
 -- Crawls a site and reports its pages, broken links, redirects, sizes and timing.
 --
 -- Usage: httpscript crawl.lua START_URL [--output pages.jsonl] [--concurrency N] [--delay S] [--max-pages N]
---        [--external]
+--        [--external] [--resources]
 --
 --   --output FILE     one JSON object per page, then one per broken link (JSON Lines)
 --   --concurrency N   requests at once (default 8)
 --   --delay S         seconds between two requests to the same host (default 0; the site's Crawl-delay counts too)
 --   --max-pages N     stop after so many pages
 --   --external        also ask for the pages of other sites that are linked to
+--   --resources       also ask for the images, scripts, style sheets … that the pages load
 --
 -- Stays on the host of START_URL and obeys its robots.txt. While it runs, a terminal shows a line of progress.
--- Exit status: 0 all is well, 3 there are broken links, 1 the crawl failed, 2 wrong use.
+-- Exit status: 0 all is well, 3 there are broken links, 1 START_URL cannot be had, 2 wrong use.
 
 local crawl = require "http.crawl"
 local http = require "http"
@@ -21,7 +22,8 @@ local MAX_SHOWN = 10
 
 local function usage(message)
   io.stderr:write("crawl.lua: ", message, "\n",
-    "usage: crawl.lua START_URL [--output FILE] [--concurrency N] [--delay S] [--max-pages N] [--external]\n")
+    "usage: crawl.lua START_URL [--output FILE] [--concurrency N] [--delay S] [--max-pages N] [--external] ",
+    "[--resources]\n")
   os.exit(2)
 end
 
@@ -46,8 +48,8 @@ local function parse_arguments(list)
       if not given.delay or not (given.delay >= 0) then usage("--delay needs a number of seconds") end
     elseif name == "--output" then
       given.output = value(name)
-    elseif name == "--external" then
-      given.external = true
+    elseif name == "--external" or name == "--resources" then
+      given[name:sub(3)] = true
     elseif name:find("^%-") then
       usage("unknown option " .. name)
     elseif given.start then
@@ -64,8 +66,9 @@ end
 
 -- What is kept of the pages: counts, and the few that the report names. ---------------------------------------------
 
-local summary = { pages = 0, bytes = 0, statuses = {}, redirects = {}, slowest = {}, failed = 0 }
+local summary = { pages = 0, bytes = 0, statuses = {}, redirects = {}, slowest = {}, start_failed = false }
 
+-- What was received; of what was not fetched to its end, what the server said.
 local function size_of(response)
   if not response then return 0 end
   if response.body then return #response.body end
@@ -82,7 +85,8 @@ end
 
 local function note(page)
   summary.pages = summary.pages + 1
-  summary.bytes = summary.bytes + size_of(page.response)
+  summary.bytes = summary.bytes + (page.response and #(page.response.body or "") or 0)
+  if page.depth == 0 and page.error then summary.start_failed = true end
   local key = page.response and tostring(page.response.status) or page.error.code
   summary.statuses[key] = (summary.statuses[key] or 0) + 1
   for _, hop in ipairs(page.redirects) do
@@ -109,9 +113,12 @@ end
 
 local is_terminal = terminal.is_tty(2)
 
+local last_shown = 0
+
 local function show_progress(started)
-  if not is_terminal then return end
-  local seconds = http.now() - started
+  if not is_terminal or http.now() - last_shown < 0.1 then return end
+  last_shown = http.now()
+  local seconds = last_shown - started
   local line = ("%d pages, %.1f MB, %.0f pages/s"):format(summary.pages, summary.bytes / 1e6, summary.pages / seconds)
   io.stderr:write("\r\27[K", line:sub(1, (terminal.columns() or 80) - 1))
 end
@@ -168,6 +175,7 @@ end
 local function print_report(start, seconds, crawler, broken)
   print(("Crawled %s: %d pages, %.2f MB in %.1f s (%.1f pages/s)"):format(
     start, summary.pages, summary.bytes / 1e6, seconds, summary.pages / math.max(seconds, 1e-9)))
+  if crawler.cancelled then print("Interrupted: this is not all.") end
   if crawler.disallowed > 0 then print(("Not allowed by robots.txt: %d"):format(crawler.disallowed)) end
   print_statuses()
   print_redirects()
@@ -185,7 +193,7 @@ local output = given.output and assert(io.open(given.output, "w"))
 
 local crawler = crawl {
   start = given.start, max_pages = given.max_pages, concurrency = given.concurrency, delay = given.delay,
-  check_external = given.external, user_agent = "httpscript-crawl/1.0",
+  check_external = given.external, resources = given.resources, user_agent = "httpscript-crawl/1.0",
 }
 
 local started = http.now()
@@ -206,4 +214,5 @@ end
 if output then assert(output:close()) end
 
 print_report(given.start, http.now() - started, crawler, broken)
+if summary.start_failed then os.exit(1) end
 if #broken > 0 then os.exit(3) end

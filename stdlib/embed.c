@@ -13,8 +13,14 @@ static const char m_http_call[] = {
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
 };
+static const char m_http_configuration[] = {
+#embed "http/configuration.lua"
+};
 static const char m_http_crawl[] = {
 #embed "http/crawl.lua"
+};
+static const char m_http_crawl_fetch[] = {
+#embed "http/crawl_fetch.lua"
 };
 static const char m_http_crawl_frontier[] = {
 #embed "http/crawl_frontier.lua"
@@ -106,6 +112,9 @@ static const char m_http_terminal[] = {
 static const char m_http_url[] = {
 #embed "http/url.lua"
 };
+static const char m_http_verbs[] = {
+#embed "http/verbs.lua"
+};
 static const char m_http_xml[] = {
 #embed "http/xml.lua"
 };
@@ -125,7 +134,9 @@ static const module modules[] = {
     ENTRY("http", m_http),
     ENTRY("http.call", m_http_call),
     ENTRY("http.charset", m_http_charset),
+    ENTRY("http.configuration", m_http_configuration),
     ENTRY("http.crawl", m_http_crawl),
+    ENTRY("http.crawl_fetch", m_http_crawl_fetch),
     ENTRY("http.crawl_frontier", m_http_crawl_frontier),
     ENTRY("http.crawl_links", m_http_crawl_links),
     ENTRY("http.css", m_http_css),
@@ -156,6 +167,7 @@ static const module modules[] = {
     ENTRY("http.task", m_http_task),
     ENTRY("http.terminal", m_http_terminal),
     ENTRY("http.url", m_http_url),
+    ENTRY("http.verbs", m_http_verbs),
     ENTRY("http.xml", m_http_xml),
     ENTRY("json", m_json),
 };

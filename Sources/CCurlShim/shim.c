@@ -44,6 +44,10 @@ CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callba
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
+CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
+}
+
 CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }

@@ -175,8 +175,26 @@ static void add_searcher(lua_State *L) {
     lua_pop(L, 2);
 }
 
+// os.exit([code [, close]]) as the manual has it, but: what a signal asked for wins over the script's status, and the
+// host is told first, so that partial files go.
+static int os_exit(lua_State *L) {
+    clua_runtime *runtime = clua_runtime_of(L);
+    int status = EXIT_SUCCESS;
+    if (lua_isboolean(L, 1)) status = lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE;
+    else status = (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
+    int number = clua_pending_signal(runtime);
+    if (number != 0) status = clua_signal_status(number);
+    runtime->callbacks.exiting(runtime->callbacks.context);
+    if (lua_toboolean(L, 2)) lua_close(runtime->L);
+    exit(status);
+}
+
 static int open_body(lua_State *L) {
     luaL_openlibs(L);
+    lua_getglobal(L, LUA_OSLIBNAME);
+    lua_pushcfunction(L, os_exit);
+    lua_setfield(L, -2, "exit");
+    lua_pop(L, 1);
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &clua_types_key);
     add_searcher(L);

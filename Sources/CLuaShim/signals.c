@@ -1,6 +1,8 @@
 // SIGINT and SIGTERM. Only async-signal-safe calls in the handler; lua_sethook is, as lua.c itself relies on.
 #include "internal.h"
+#include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@ static volatile int wake = -1;
 static volatile sig_atomic_t patient;
 static volatile sig_atomic_t terminal_changed;
 static struct timespec arrived;
+static pthread_t lua_thread;
 
 static double seconds_since_arrival(void) {
     struct timespec now;
@@ -37,13 +40,20 @@ static void wake_loop(void) {
     if (wake >= 0 && write(wake, &one, sizeof one) < 0) wake = -1;
 }
 
-// A patient dialogue that has not answered for a second is stuck.
+// Whether a further signal ends the process at once. A patient dialogue that has not answered for a second is stuck.
 static bool is_last(int number) {
     return pending != 0 && !(patient && number == SIGINT && seconds_since_arrival() < 1);
 }
 
+// SIGALRM says that the process's time is over (--timeout): it counts as a first signal, never as a second one.
 static void handle(int number) {
-    if (is_last(number)) _exit(128 + number);
+    // The kernel may choose any thread; Lua's state belongs to one.
+    if (!pthread_equal(pthread_self(), lua_thread)) {
+        pthread_kill(lua_thread, number);
+        return;
+    }
+    if (number == SIGALRM && pending != 0) return;
+    if (is_last(number)) _exit(clua_signal_status(pending == SIGALRM ? SIGALRM : number));
     if (pending == 0) clock_gettime(CLOCK_MONOTONIC, &arrived);
     pending = number;
     wake_loop();
@@ -54,14 +64,27 @@ static void handle(int number) {
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor) {
     target = runtime;
     wake = wake_descriptor;
+    lua_thread = pthread_self();
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handle;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
+
+void clua_set_alarm(double seconds) {
+    struct itimerval timer;
+    memset(&timer, 0, sizeof timer);
+    timer.it_value.tv_sec = (time_t)seconds;
+    timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
+    if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+int clua_signal_status(int number) { return number == SIGALRM ? 124 : 128 + number; }
 
 int clua_pending_signal(clua_runtime *runtime) {
     (void)runtime;

@@ -58,7 +58,7 @@ enum Program {
       let runtime = try Runtime(port: SessionCore())
       runtime.scheduler.report = { complain($0) }
       runtime.scheduler.trace = options.verbose
-      if let timeout = options.timeout { runtime.scheduler.processDeadline = MonotonicClock.now + timeout }
+      if let timeout = options.timeout { runtime.interpreter.setAlarm(seconds: timeout) }
       guard vector.install(in: runtime) else {
         complain("not enough memory")
         return 1

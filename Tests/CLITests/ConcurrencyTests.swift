@@ -186,9 +186,15 @@ import Testing
 
   /// A script that fails, and what standard error must hold.
   static let failures: [(script: String, said: [String])] = [
-    ("local function f() error('main broke') end\nf()", ["script.lua:2: main broke", "stack traceback", "script.lua:3:"]),
+    (
+      "local function f() error('main broke') end\nf()",
+      ["script.lua:2: main broke", "stack traceback", "script.lua:3:"]
+    ),
     ("http.sleep(0)\nerror('after a yield')", ["script.lua:3: after a yield", "stack traceback"]),
-    ("http.spawn(function() error('lonely job') end)\nhttp.sleep(0.1)", ["script.lua:2: lonely job", "stack traceback"]),
+    (
+      "http.spawn(function() error('lonely job') end)\nhttp.sleep(0.1)",
+      ["script.lua:2: lonely job", "stack traceback"]
+    ),
     ("assert(http.get('nonsense url'))", ["nonsense url"]),
     ("assert(nil, 'plain')", ["plain"]),
     ("error({ code = 5 })", ["table"]),

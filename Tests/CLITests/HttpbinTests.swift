@@ -187,13 +187,6 @@ import Testing
       """,
       prints: "36", "nil\tjson\t1\ttrue"),
     ScriptCase(
-      "text in UTF-8",
-      """
-      local r = assert(http.get(base .. "/encoding/utf8"))
-      print(r.text_encoding_name, r.mime_type, assert(r:text()):find("∮ E⋅da = Q", 1, true) ~= nil)
-      """,
-      prints: "utf-8\ttext/html\ttrue"),
-    ScriptCase(
       "an HTML page can be asked for its parts",
       """
       local doc = assert(assert(http.get(base .. "/html")):html())

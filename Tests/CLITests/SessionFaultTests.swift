@@ -23,7 +23,7 @@ import Testing
       code: "network_connection_lost"),
     Drop(
       name: "broken chunking", bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-      code: "cannot_parse_response"),
+      code: "bad_server_response"),
     Drop(
       name: "a body that is not the gzip it claims to be",
       bytes: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain",

@@ -127,14 +127,6 @@ import Testing
       task:resume()
       print(assert(task:wait()).body)
       """, prints: "suspended", "0123456789"),
-    ScriptCase(
-      "upload tasks send their data",
-      """
-      local session = http.session(http.configuration.ephemeral())
-      local task = session:upload_task(http.request { url = base .. "/echo", method = "PUT" }, { data = "up" })
-      task:resume()
-      print(task.kind, assert(task:wait()).body, task.count_of_bytes_sent)
-      """, prints: "upload\tup\t2"),
   ]
 
   static let sessions = [

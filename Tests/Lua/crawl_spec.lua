@@ -9,9 +9,22 @@ return function(t)
   local crawl = require "http.crawl"
   local errors = require "http.errors"
   local http = require "http"
+  local response = require "http.response"
   local it, expect = t.it, t.expect
 
   local BASE = "http://site.example"
+
+  local ATTRIBUTE = { a = "href", link = "href", img = "src", iframe = "src", embed = "src", form = "action" }
+
+  local function body_of(page)
+    local head, body = {}, {}
+    for _, link in ipairs(page.links or {}) do
+      if type(link) == "string" then link = { url = link, tag = "a" } end
+      table.insert(link.tag == "link" and head or body, ('<%s %s="%s" rel="%s"></%s>'):format(link.tag,
+        ATTRIBUTE[link.tag], link.url, link.rel or "", link.tag))
+    end
+    return ("<html><head>%s</head><body>%s</body></html>"):format(table.concat(head), table.concat(body))
+  end
 
   -- pages: path -> { links = { … }, status, location, type, delay, error, robots = text }
   local function site(pages, base)
@@ -29,20 +42,10 @@ return function(t)
       made.active = made.active - 1
       if page.error then return nil, page.error end
       if given.sink and page.robots then given.sink(page.robots) end
-      return {
-        status = page.status or (page.location and 302) or 200, headers = { Location = page.location },
-        mime_type = page.type or "text/html",
-        html = function()
-          local list = {}
-          for _, link in ipairs(page.links or {}) do
-            local one = type(link) == "table" and link or { url = link, tag = "a" }
-            list[#list + 1] = {
-              url = one.url:find("^%a+:") and one.url or base .. one.url, tag = one.tag, rel = one.rel,
-            }
-          end
-          return { links = function() return list end }
-        end,
-      }
+      local status = page.status or (page.location and 302) or 200
+      local block = "Content-Type: " .. (page.type or "text/html") .. "\r\n"
+      if page.location then block = block .. "Location: " .. page.location .. "\r\n" end
+      return response.make(status, "", "1.1", address, block, -1, method == "GET" and body_of(page) or nil)
     end
     function made.get(_, address, given) return answer("GET", address, given) end
     function made.head(_, address, given) return answer("HEAD", address, given) end
@@ -109,15 +112,20 @@ return function(t)
 
   it("asks for external links without crawling them", function()
     local session = site {
-      ["/"] = { links = { "http://other.example/x", "http://other.example/gone" } },
+      ["/"] = { links = { "http://other.example/x", "http://other.example/gone", "/moved" } },
       ["http://other.example/robots.txt"] = { status = 404 },
       ["http://other.example/x"] = { links = { "http://third.example/" } },
+      ["/moved"] = { location = "http://other.example/gone2" },
     }
     local _, pages, crawler = run(session, { check_external = true })
     expect(pages["http://other.example/x"].external):equals(true)
     expect(pages["http://third.example/"]):equals(nil)
-    expect(#crawler:broken()):equals(1)
-    expect(crawler:broken()[1].url):equals("http://other.example/gone")
+    local broken = crawler:broken()
+    expect(#broken):equals(2)
+    table.sort(broken, function(a, b) return a.url < b.url end)
+    expect(broken[1].url):equals("http://other.example/gone")
+    expect(broken[2].url):equals("http://other.example/gone2")
+    expect(broken[2].pages):same(urls("/"))
   end)
 
   it("asks for images and the like when told, and reads frames and linked pages in any case", function()
@@ -198,6 +206,7 @@ return function(t)
     expect(pages[BASE .. "/away"].response.status):equals(302)
     expect(pages[BASE .. "/away"].redirects[1].followed):equals(false)
     expect(pages[BASE .. "/loop"].redirects[1].followed):equals(false)
+    expect(pages[BASE .. "/loop"].error.code):equals("http_too_many_redirects")
     local fetched = 0
     for _, line in ipairs(session.log) do
       if line:find("/new", 1, true) then fetched = fetched + 1 end
@@ -243,6 +252,8 @@ return function(t)
     local found, pages = run(session)
     expect(found):same(urls("/", "/a.txt", "/err"))
     expect(pages[BASE .. "/a.txt"].document):equals(nil)
+    expect(pages[BASE .. "/err"].document):equals(nil)
+    expect(#pages[BASE .. "/"].document:css("a")):equals(2)
   end)
 
   it("keeps a page whose body is too long", function()
@@ -310,6 +321,18 @@ return function(t)
     local count = #session.log
     http.sleep(0.05)
     expect(#session.log):equals(count)
+  end)
+
+  it("ends when its requests are cancelled, and takes nothing for broken", function()
+    local failure = errors.new { domain = "url", code = "cancelled", message = "the script is being ended" }
+    local session = site {
+      ["/"] = { links = { "/a", "/b", "/c" } }, ["/a"] = { error = failure }, ["/b"] = { error = failure },
+      ["/c"] = { delay = 1 },
+    }
+    local found, _, crawler = run(session)
+    expect(found):same(urls("/"))
+    expect(crawler.cancelled):equals(true)
+    expect(#crawler:broken()):equals(0)
   end)
 
   it("raises in the loop what the filter raises", function()

@@ -48,6 +48,8 @@ final class FakePort: Port {
     }
   }
 
+  func abandon() { pending = [] }
+
   func wait(until deadline: Double?, into events: inout [Event]) {
     if pending.isEmpty {
       let seconds = deadline.map { max(0, $0 - MonotonicClock.now) } ?? 5

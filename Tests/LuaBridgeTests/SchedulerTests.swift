@@ -119,7 +119,10 @@ import Testing
       assert(ok and e == 'done')
       """
     ),
-    ("a bare yield goes on at the next turn", "local n = 0 for i = 1, 3 do coroutine.yield() n = n + 1 end assert(n == 3)"),
+    (
+      "a bare yield goes on at the next turn",
+      "local n = 0 for i = 1, 3 do coroutine.yield() n = n + 1 end assert(n == 3)"
+    ),
     (
       "a deep recursion of waits ends in an error, not a crash",
       """
@@ -159,15 +162,10 @@ import Testing
   }
 
   @Test func waitingForWhatCannotHappenIsReported() throws {
-    let run = try ScriptRun("local http = require 'http' local job job = http.spawn(function() job:wait() end) job:wait()")
+    let run = try ScriptRun(
+      "local http = require 'http' local job job = http.spawn(function() job:wait() end) job:wait()")
     #expect(run.ending == .failed)
     #expect(run.reports.contains { $0.contains("cannot happen") })
-  }
-
-  @Test func theProcessDeadlineEndsASleepingScript() throws {
-    let runtime = try Runtime(port: FakePort())
-    runtime.scheduler.processDeadline = MonotonicClock.now + 0.02
-    #expect(try runtime.run(Bytes("require('http').sleep(60)"), name: "=test") == .timedOut)
   }
 
   @Test func syntaxErrorsAreThrown() throws {

@@ -115,7 +115,8 @@ struct AuthenticationTests {
 
   @Test("Basic goes with the first request")
   func basic() throws {
-    let server = try ScriptedServer.answering { request, _ in reply("200 OK", [], request.field("authorization") ?? "") }
+    let server = try ScriptedServer.answering { request, _ in reply("200 OK", [], request.field("authorization") ?? "")
+    }
     defer { server.stop() }
     let result = Client().get(server.url("/")) { $0.authentication = .basic(user: "Aladdin", password: "open sesame") }
     #expect(result.text == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")

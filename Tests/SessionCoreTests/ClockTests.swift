@@ -152,11 +152,11 @@ struct ClockTests {
     }
     let id = client.start(Request(url: server.url())) {
       $0.destination = .consumer
-      $0.requestTimeout = 0.2
+      $0.requestTimeout = 1
     }
     #expect(client.runUntil { if case .data = $0 { true } else { false } })
     client.core.submit(.suspendTask(id))
-    let pause = MonotonicClock.now + 0.5
+    let pause = MonotonicClock.now + 1.5
     while MonotonicClock.now < pause { client.turn(until: pause) }
     let atPause = total
     #expect(client.completion(of: id) == nil)
@@ -207,6 +207,17 @@ struct ClockTests {
       Issue.record("the session's end must be the last event")
       return
     }
+  }
+
+  @Test("Waits with a deadline in the past still move transfers")
+  func busyCaller() throws {
+    let server = try ScriptedServer.answering { _, _ in reply("200 OK", [], "x") }
+    defer { server.stop() }
+    let client = Client()
+    let id = client.start(Request(url: server.url()))
+    let limit = MonotonicClock.now + 5
+    while client.completion(of: id) == nil, MonotonicClock.now < limit { client.turn(until: 0) }
+    #expect(client.completion(of: id)?.text == "x")
   }
 
   @Test("The wake descriptor ends a wait")

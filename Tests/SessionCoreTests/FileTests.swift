@@ -18,6 +18,14 @@ struct FileTests {
           peer.waitForEnd()
           return
         }
+        if request.target == "/gone" {
+          peer.send(reply("404 Not Found", [], "error page"))
+          continue
+        }
+        if request.target == "/same" {
+          peer.send("HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n")
+          continue
+        }
         peer.send(
           request.target == "/go" ? reply("302 F", ["Location: /x"], "redirect body") : reply("200 OK", [], "content"))
       }
@@ -37,6 +45,20 @@ struct FileTests {
       #expect(directory.read("out") == "content")
       #expect(directory.names == ["out"])
     }
+  }
+
+  @Test("An error page or a 304 never replaces a file", arguments: [("/gone", 404, "error page"), ("/same", 304, "")])
+  func notTheFile(path: String, status: Int, body: String) throws {
+    let server = try server()
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    _ = directory.write("out", "old")
+    let result = Client().get(server.url(path)) { $0.destination = .file(path: "\(directory.path)/out") }
+    #expect(result.error == nil)
+    #expect(result.response?.status == status)
+    #expect(result.body?.text == body)
+    #expect(directory.read("out") == "old")
+    #expect(directory.names == ["out"])
   }
 
   @Test("A failure or a cancellation leaves the old file, and no other", arguments: [false, true])
@@ -87,7 +109,9 @@ struct FileTests {
     defer { server.stop() }
     let directory = try TemporaryDirectory()
     let client = Client()
-    let first = client.start(Request(url: server.url("/hang"))) { $0.destination = .file(path: "\(directory.path)/out") }
+    let first = client.start(Request(url: server.url("/hang"))) {
+      $0.destination = .file(path: "\(directory.path)/out")
+    }
     let second = client.start(Request(url: server.url("/x"))) { $0.destination = .file(path: "\(directory.path)/out") }
     #expect(client.finish(second).errorName == "cannot_create_file")
     client.core.submit(.cancelTask(first))

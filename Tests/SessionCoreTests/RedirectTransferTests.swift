@@ -8,7 +8,8 @@ struct RedirectTransferTests {
   func followed() throws {
     let server = try ScriptedServer.answering { request, _ in
       request.target == "/go"
-        ? reply("302 Found", ["location: /file"], String(repeating: "H", count: 5000)) : reply("200 OK", [], "0123456789")
+        ? reply("302 Found", ["location: /file"], String(repeating: "H", count: 5000))
+        : reply("200 OK", [], "0123456789")
     }
     defer { server.stop() }
     let client = Client()
@@ -38,9 +39,15 @@ struct RedirectTransferTests {
       }
     }
     defer { server.stop() }
-    let result = Client().get(server.url("/go"))
-    #expect(result.text == "end")
-    #expect(result.redirects.count == 1)
+    let client = Client()
+    client.answer = { event, core in
+      if case .willRedirect(let id, _, _) = event { core.submit(.answer(id, .redirect(.followProposed))) }
+    }
+    for interest in [Interest(), .redirect] {
+      let result = client.get(server.url("/go")) { $0.interest = interest }
+      #expect(result.text == "end")
+      #expect(result.redirects.count == 1)
+    }
   }
 
   @Test("A refused redirect is the response, with its whole body", arguments: [0, 5, 5000, 200_000])
@@ -108,7 +115,9 @@ struct RedirectTransferTests {
         }
       }
       var request = Request(url: server.url(path))
-      request.headers = [HeaderField("Authorization", "Bearer T0"), HeaderField("Cookie", "a=1"), HeaderField("X-K", "1")]
+      request.headers = [
+        HeaderField("Authorization", "Bearer T0"), HeaderField("Cookie", "a=1"), HeaderField("X-K", "1"),
+      ]
       let result = client.run(request) { if asking { $0.interest = .redirect } }
       #expect(result.text == "ok")
       let last = try #require(path == "/same" ? server.requests.last : other.requests.last)
@@ -140,7 +149,9 @@ struct RedirectTransferTests {
         switch request.target {
         case "/1": peer.send("HTTP/1.1 302 F\r\nLocation: /caf\u{E9} x\r\nContent-Length: 0\r\n\r\n")
         case "/2": peer.send(reply("302 F", ["Location: /caf%C3%A9%20x/a%2Fb"]))
-        case "/3": peer.send(Array("HTTP/1.1 302 F\r\nLocation: /latin".utf8) + [0xE9] + Array("\r\nContent-Length: 0\r\n\r\n".utf8))
+        case "/3":
+          peer.send(
+            Array("HTTP/1.1 302 F\r\nLocation: /latin".utf8) + [0xE9] + Array("\r\nContent-Length: 0\r\n\r\n".utf8))
         default: peer.send(reply("200 OK", [], request.target))
         }
       }

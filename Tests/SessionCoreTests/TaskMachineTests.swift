@@ -51,7 +51,8 @@ struct TaskMachineTests {
       "refused redirect, to a file",
       [
         (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect), (.redirectAnswered(.refuse), .receiveBody),
-        (.ended(.success(undelivered: false, settles: true)), .settleFile), (.settled(success: true), .complete(success: true)),
+        (.ended(.success(undelivered: false, settles: true)), .settleFile),
+        (.settled(success: true), .complete(success: true)),
       ]
     ),
     (

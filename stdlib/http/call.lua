@@ -9,6 +9,8 @@ local response = require "http.response"
 local settings_of = require "http.settings"
 local task = require "http.task"
 
+local can_park = require("httpscript.fiber").can_park
+
 local call = {}
 
 local NO_SETTINGS = {}
@@ -20,13 +22,9 @@ local function is_plain(session, settings, body)
     and (type(body) ~= "table" or not body.reader)
 end
 
-local function finish_call(session, req, err, body, metrics, redirects, status, ...)
+local function finish_call(session, req, err, body, metrics, redirects, status, reason, version, url, block, expected)
   session:_call_done()
-  local head = status and response.make(status, ...)
-  if head then
-    head.body, head._metrics = body, metrics
-    if redirects then head._redirects = redirects end
-  end
+  local head = status and response.make(status, reason, version, url, block, expected, body, metrics, redirects)
   if not err then return head end
   err = errors.new(err)
   err.response = head
@@ -39,6 +37,19 @@ local function begin(session, req, settings, fields, kind, value, scheme, user, 
     fields, kind, value, 0, settings.sink and 2, settings.sink, req.timeout, settings.resource_timeout, scheme, user,
     secret, settings_of.limit(settings), settings_of.expectation(settings), settings.decompress ~= false,
     settings.max_body, settings.priority, ...)))
+end
+
+local function finish_quick(session, method, url, err, ...)
+  if not err then return finish_call(session, nil, nil, ...) end
+  return finish_call(session, request.from_options(method, url), err, ...)
+end
+
+-- The commonest call: no options, no delegate -> response | nil, err.
+function call.quick(session, method, url)
+  if not can_park() then fibers.require_yieldable() end
+  if fibers.is_stopping() then return nil, errors.cancelled("the script is being ended") end
+  session:_call_begins()
+  return finish_quick(session, method, url, fibers.wait_in_call(session, core.call(0, session:_core(), method, url)))
 end
 
 -- Makes a call without a task object -> response | nil, err; or false when it needs one.

@@ -6,11 +6,11 @@
 -- forbidden by robots.txt, or may lead to a page that has been seen.
 
 local errors = require "http.errors"
+local fetch = require "http.crawl_fetch"
 local fibers = require "http.fibers"
 local frontier = require "http.crawl_frontier"
 local links = require "http.crawl_links"
 local options = require "http.options"
-local robots = require "http.robots"
 local url = require "http.url"
 
 local crawl = {}
@@ -21,97 +21,24 @@ local FIELDS = {
   max_body = "integer", check_external = "boolean", resources = "boolean", request = "table",
 }
 
-local MAX_REDIRECTS = 10
-local MAX_ROBOTS_SIZE = 512 * 1024
-local MAX_ROBOTS_REDIRECTS = 5
-
 local Crawler = {}
 Crawler.__index = Crawler
 Crawler.__name = "http.crawler"
 
 local function now() return require("http").now() end
 
--- Requests ------------------------------------------------------------------------------------------------------------
-
--- The options of one request: the script's own, with what the crawl itself decides.
-function Crawler:_request(fields)
-  local made = {}
-  for name, value in pairs(self.request or {}) do
-    made[name] = value
-  end
-  made.headers = {}
-  for name, value in pairs(self.request and self.request.headers or {}) do
-    made.headers[name] = value
-  end
-  made.headers["User-Agent"] = self.user_agent
-  for name, value in pairs(fields) do
-    made[name] = value
-  end
-  return made
-end
-
--- RFC 9309 2.3.1: what is absent allows everything, what cannot be reached allows nothing.
-function Crawler:_fetch_robots(host)
-  local chunks, size = {}, 0
-  local response, err = self.session:get(host.origin .. "/robots.txt", self:_request {
-    redirects = MAX_ROBOTS_REDIRECTS, max_body = 8 * MAX_ROBOTS_SIZE,
-    sink = function(chunk)
-      if size < MAX_ROBOTS_SIZE then chunks[#chunks + 1] = chunk end
-      size = size + #chunk
-    end,
-  })
-  if err and err.code == "data_length_exceeds_maximum" then
-    response, err = err.response or { status = 200 }, nil
-  end
-  if err then
-    host.failure = err
-  elseif response.status >= 500 then
-    host.failure = errors.new {
-      domain = "crawl", code = "disallowed_by_robots", url = host.origin .. "/robots.txt",
-      message = ("robots.txt has status %d, so nothing may be fetched"):format(response.status),
-    }
-  elseif response.status < 300 then
-    host.rules = robots.parse(table.concat(chunks))
-    host.delay = math.max(self.delay, host.rules:crawl_delay(self.user_agent) or 0)
-  end
-end
-
 local function is_allowed(self, host, address)
   return not host.rules or host.rules:allowed(self.user_agent, address)
 end
 
-local function is_html(response)
-  local mime_type = response.mime_type
-  return mime_type == "text/html" or mime_type == "application/xhtml+xml"
-end
-
--- Asks without wanting the body: external pages, images and the like. nil where that does not answer the question.
-function Crawler:_probe(page)
-  local response, err = self.session:head(page.url, self:_request {
-    redirects = page.external and MAX_REDIRECTS or false,
-  })
-  -- Some servers refuse HEAD only; and what turns out to be a page of the site is read like one.
-  if response and (response.status >= 400 or (not page.external and is_html(response))) then return nil end
-  return response, err
-end
-
--- A body that is too long is no failure of the page: what it said of itself is enough.
-function Crawler:_get(page)
-  if page.external or page.is_resource then
-    local response, err = self:_probe(page)
-    if response or err then return response, err end
-  end
-  local response, err = self.session:get(page.url, self:_request {
-    redirects = page.external and MAX_REDIRECTS or false, max_body = self.max_body,
-  })
-  if err and err.code == "data_length_exceeds_maximum" and err.response then return err.response, nil, true end
-  return response, err
-end
-
 -- Pages ---------------------------------------------------------------------------------------------------------------
 
--- Where a redirect leads, and whether the crawl may go there now.
-function Crawler:_target(page, response)
+local function too_many_redirects(page, message)
+  page.error = errors.new { domain = "url", code = "http_too_many_redirects", url = page.url, message = message }
+end
+
+-- Notes where a redirect leads. -> the hop, or nil when the response is none that can be followed
+function Crawler:_hop(page, response)
   local location = response.headers["Location"]
   if not location or response.status < 300 or response.status >= 400 then return nil end
   local target = url.resolve(page.url, location)
@@ -120,20 +47,35 @@ function Crawler:_target(page, response)
   local hop = { status = response.status, from = page.url, to = target, followed = false }
   page.redirects[#page.redirects + 1] = hop
   self.book:redirect(page.url, target)
-  local host = self.frontier:host_of(target)
-  if not self:_is_inside(target) or self.frontier:is_seen(target) then return nil end
-  if not host.is_known then
-    -- Its robots.txt has to be read first: it takes its turn like a link.
-    self.frontier:add { url = target, depth = page.depth, referrer = page.referrer }
+  return hop
+end
+
+local function is_circle(page, target)
+  for _, hop in ipairs(page.redirects) do
+    if hop.from == target then return true end
+  end
+  return false
+end
+
+-- Where the crawl goes on from a redirect; nil when it does not, or not at once.
+function Crawler:_target(page, response)
+  local hop = self:_hop(page, response)
+  if not hop then return nil end
+  local target = hop.to
+  if is_circle(page, target) then return too_many_redirects(page, "the redirects go in a circle") end
+  if self.frontier:is_seen(target) then return nil end
+  local inside, host = self:_is_inside(target), self.frontier:host_of(target)
+  if not inside and not self.check_external then return nil end
+  if not inside or not host.is_known then
+    -- It takes its turn like a link: its host's robots.txt has to be read first.
+    self.frontier:add {
+      url = target, depth = page.depth, referrer = page.referrer, external = not inside or nil,
+    }
     return nil
   end
   if host.failure or not is_allowed(self, host, target) then return nil end
-  if #page.redirects > MAX_REDIRECTS then
-    page.error = errors.new {
-      domain = "url", code = "http_too_many_redirects", url = page.url,
-      message = ("more than %d redirects"):format(MAX_REDIRECTS),
-    }
-    return nil
+  if #page.redirects > fetch.MAX_REDIRECTS then
+    return too_many_redirects(page, ("more than %d redirects"):format(fetch.MAX_REDIRECTS))
   end
   hop.followed = true
   return target
@@ -142,7 +84,7 @@ end
 function Crawler:_fetch(page)
   local started = now()
   while true do
-    page.response, page.error, page.truncated = self:_get(page)
+    page.response, page.error, page.truncated = fetch.page(self, page)
     local target = page.response and not page.external and self:_target(page, page.response)
     if not target then break end
     self.frontier:mark_seen(target)
@@ -177,23 +119,37 @@ function Crawler:_add_link(page, link)
   return key
 end
 
-function Crawler:_read_links(page)
+local function has_links(page)
   local response = page.response
-  if page.external or page.truncated or response.status >= 300 or not is_html(response) then return end
-  local document, err = response:html()
-  if not document then
+  return not page.external and not page.truncated and response.status < 300 and fetch.is_html(response)
+    and response.body ~= nil
+end
+
+function Crawler:_read_links(page)
+  if not has_links(page) then return end
+  local found, err = links.of_page(page.response, self.resources)
+  if not found then
     page.error = err
     return
   end
-  page.document = document
   local listed = {}
-  for _, link in ipairs(document:links { all = true }) do
+  for _, link in ipairs(found) do
     local key = self:_add_link(page, link)
     if key and not listed[key] then
       listed[key] = true
       page.links[#page.links + 1] = key
     end
   end
+end
+
+-- A page makes its document when it is first asked for it: a crawl that only wants the links does not pay for it.
+local Page = {}
+
+function Page.__index(page, name)
+  if name ~= "document" or not page.response or not has_links(page) then return nil end
+  local document = page.response:html()
+  rawset(page, "document", document)
+  return document
 end
 
 function Crawler:_note_failure(page)
@@ -206,15 +162,20 @@ function Crawler:_note_failure(page)
 end
 
 function Crawler:_visit(entry)
-  local page = {
+  local page = setmetatable({
     url = entry.url, requested_url = entry.url, depth = entry.depth, referrer = entry.referrer,
     external = entry.external, is_resource = entry.is_resource, links = {}, redirects = {},
-  }
+  }, Page)
   local host = self.frontier:host_of(entry.url)
   if host.failure then
     page.error, page.seconds = host.failure, 0
   else
     self:_fetch(page)
+  end
+  if page.error and page.error.code == "cancelled" then
+    -- The script is being ended, or its session was: no page can be had any more, and none is broken for that.
+    self.cancelled, self.stopped = true, true
+    return
   end
   if page.response and not page.error then self:_read_links(page) end
   self:_note_failure(page)
@@ -274,7 +235,7 @@ function Crawler:_dispatch()
     end
     if not host.is_known then
       self:_begin(function(crawler)
-        if crawler.robots then crawler:_fetch_robots(host) end
+        if crawler.robots then fetch.robots(crawler, host) end
         crawler.frontier:open(host, entry)
       end)
     elseif not host.failure and not is_allowed(self, host, entry.url) then

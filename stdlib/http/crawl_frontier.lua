@@ -10,12 +10,12 @@ local keys, cached = {}, 0
 
 --- A URL as the crawl keeps it: normalised, without fragment; nil when it is none of http or https.
 function frontier.key(address)
+  address = address:match("^[^#]*")
   local known = keys[address]
   if known then return known end
   if not address:find("^%s*[hH][tT][tT][pP][sS]?:") then return nil end
-  local normal = url.normalize(address)
-  if not normal then return nil end
-  local key = normal:gsub("#.*$", "")
+  local key = url.normalize(address)
+  if not key then return nil end
   if cached >= CACHE_SIZE then keys, cached = {}, 0 end
   keys[address], cached = key, cached + 1
   return key

@@ -1,4 +1,7 @@
--- Which links lead to pages; who links to what, what redirects to what, and what of it is broken.
+-- Which links a page has, and which of them lead to pages; who links to what, what redirects to what, and what of it
+-- is broken.
+
+local html = require "http.html"
 
 local links = {}
 
@@ -15,13 +18,50 @@ end
 
 --- Whether a link of a document leads to a further page, as against something that the page loads.
 function links.leads_to_page(link)
-  if not link.tag then return true end
   if not LEADS_TO_PAGES[link.tag] then return false end
   if link.tag ~= "link" then return true end
   for relation in (link.rel or "stylesheet"):lower():gmatch("%S+") do
     if NO_PAGE[relation] then return false end
   end
   return true
+end
+
+-- The `link` elements of a page: they stand in its head, which is read by itself.
+local function links_of_head(body, settings)
+  local stop = body:find("</head", 1, true) or body:find("</HEAD", 1, true) or body:find("<body", 1, true)
+  local document = html.parse(body:sub(1, stop or 8192), settings)
+  local found = {}
+  for _, link in ipairs(document and document:links { all = true } or {}) do
+    if link.tag == "link" then found[#found + 1] = link end
+  end
+  return found
+end
+
+-- Plain searches, in the spellings that occur: a pattern would cost more than the links.
+local function has_frames(body)
+  for _, tag in ipairs { "<iframe", "<frame", "<IFRAME", "<FRAME", "<iFrame" } do
+    if body:find(tag, 1, true) then return true end
+  end
+  return false
+end
+
+--- The links of an HTML response as a list of { url, tag, rel }, or nil and an error. Most pages need no tree for it,
+-- which is several times as fast; those with frames do, and so does a crawl that wants `all` that pages load.
+function links.of_page(response, all)
+  local body = response.body
+  local settings = { base = response.url, encoding = response.text_encoding_name }
+  if all or has_frames(body) then
+    local document, err = html.parse(body, settings)
+    if not document then return nil, err end
+    return document:links { all = true }
+  end
+  local addresses, err = html.link_urls(body, settings)
+  if not addresses then return nil, err end
+  local found = links_of_head(body, settings)
+  for _, address in ipairs(addresses) do
+    found[#found + 1] = { url = address, tag = "a" }
+  end
+  return found
 end
 
 local Book = {}

@@ -1,10 +1,8 @@
--- Configurations, sessions and the verbs.
+-- Sessions: their tasks, from the first to the last, and their end.
 
 local core = require "httpscript.core"
-local call = require "http.call"
-local errors = require "http.errors"
+local configuration = require "http.configuration"
 local fibers = require "http.fibers"
-local headers = require "http.headers"
 local options = require "http.options"
 local request = require "http.request"
 local task = require "http.task"
@@ -13,174 +11,31 @@ local misuse = options.misuse
 
 local session = {}
 
--- Configuration -----------------------------------------------------------------------------------------------------
-
-local CONFIGURATION = {
-  identifier = "string", request_cache_policy = "string", timeout_for_request = "number",
-  timeout_for_resource = "number", network_service_type = "string", allows_cellular_access = "boolean",
-  waits_for_connectivity = "boolean", discretionary = "boolean", shared_container = "string",
-  session_sends_launch_events = "boolean", connection_proxy = "table|string|false",
-  tls_minimum_supported = "string", tls_maximum_supported = "string", http_should_use_pipelining = "boolean",
-  http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
-  http_maximum_connections_per_host = "integer", cookie_storage = "false", credential_storage = "false",
-  cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
-  http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
-}
-
--- Fields that change what is safe or what is stored; a version without them must not take them silently.
-local LATER = {
-  protocol_classes = true, security_policy = true, transport_security = true, client_certificate = true,
-}
-
-local DEFAULTS = {
-  request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
-  http_maximum_connections_per_host = 6, connection_proxy = "environment", http_version = "auto",
-}
-
-local HTTP_VERSIONS = { auto = true, ["1.0"] = true, ["1.1"] = true, ["2"] = true, ["2-prior-knowledge"] = true }
-local TLS_VERSIONS = { ["1.0"] = true, ["1.1"] = true, ["1.2"] = true, ["1.3"] = true }
-
-local Configuration = { __name = "http.configuration" }
-local STORE = {}
-
--- Also for NaN.
-local function is_not_positive(value) return value ~= value or value <= 0 end
-
-local function check_field(name, value)
-  if LATER[name] then misuse("configuration field '%s' is not available in this version", name) end
-  if CONFIGURATION[name] == nil then
-    local near = options.nearest(tostring(name), CONFIGURATION)
-    local hint = near and (" (did you mean '" .. near .. "'?)") or ""
-    misuse("unknown configuration field '%s'%s", tostring(name), hint)
-  end
-  if value == nil then return end
-  options.expect(value, CONFIGURATION[name], "configuration field '" .. name .. "'")
-  if name == "http_version" and not HTTP_VERSIONS[value] then
-    misuse("configuration field 'http_version' must be \"auto\", \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\"")
-  elseif name:find("^tls_") and not TLS_VERSIONS[value] then
-    misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
-  elseif name:find("^timeout_") and is_not_positive(value) then
-    misuse("configuration field '%s' must be more than 0 seconds", name)
-  elseif name == "http_maximum_connections_per_host" and value < 1 then
-    misuse("configuration field '%s' must be at least 1", name)
-  end
-end
-
-function Configuration.__index(self, name)
-  local value = rawget(self, STORE)[name]
-  if value == nil then return DEFAULTS[name] end
-  return value
-end
-
-function Configuration.__newindex(self, name, value)
-  check_field(name, value)
-  rawget(self, STORE)[name] = value
-end
-
-function Configuration.__pairs(self)
-  local all = {}
-  for name, value in pairs(DEFAULTS) do all[name] = value end
-  for name, value in pairs(rawget(self, STORE)) do all[name] = value end
-  return next, all
-end
-
-local function new_configuration(fields, kind)
-  local self = setmetatable({ [STORE] = {} }, Configuration)
-  rawset(self, "_kind", kind)
-  if fields ~= nil then
-    options.expect(fields, "table", "a configuration")
-    for name, value in next, fields do self[name] = value end
-  end
-  return self
-end
-
-local function copy_configuration(given)
-  local self = setmetatable({ [STORE] = {} }, Configuration)
-  rawset(self, "_kind", rawget(given, "_kind"))
-  for name, value in next, rawget(given, STORE) do rawget(self, STORE)[name] = value end
-  return self
-end
-
-session.configuration = {
-  -- http.configuration.default([fields]): Apple's default configuration.
-  default = function(fields) return new_configuration(fields, "default") end,
-  -- http.configuration.ephemeral([fields]): nothing is kept on disk.
-  ephemeral = function(fields) return new_configuration(fields, "ephemeral") end,
-}
-
--- "host:port=address" pairs ended by NUL.
-local function flatten_resolve(map)
-  local pairs_of = {}
-  for name, address in pairs(map) do
-    options.expect(name, "string", "a key of 'resolve'")
-    options.expect(address, "string", "resolve['" .. tostring(name) .. "']")
-    if not name:find("^[^=%z]+:%d+$") then misuse("a key of 'resolve' must be \"host:port\", not %q", name) end
-    pairs_of[#pairs_of + 1] = name .. "=" .. address .. "\0"
-  end
-  return table.concat(pairs_of)
-end
-
-local function flatten_proxy(proxy, add)
-  if proxy == "environment" then return end
-  if proxy == false then return add("proxy", "") end
-  if type(proxy) == "string" then return add("proxy", proxy) end
-  options.check(proxy, { url = "string", no_proxy = "string|table" }, "'connection_proxy'")
-  if not proxy.url then misuse("'connection_proxy' needs a 'url'") end
-  add("proxy", proxy.url)
-  local bypass = proxy.no_proxy
-  if type(bypass) == "table" then bypass = table.concat(bypass, ",") end
-  if bypass then add("no_proxy", bypass) end
-end
-
-local PASSED = {
-  "timeout_for_request", "timeout_for_resource", "http_maximum_connections_per_host", "user_agent", "http_version",
-  "interface", "unix_socket", "ca_file", "tls_minimum_supported", "tls_maximum_supported",
-}
-
--- A configuration as the pairs that the core takes.
-local function flatten_configuration(configuration)
-  local flat = {}
-  local function add(name, value)
-    flat[#flat + 1] = name
-    flat[#flat + 1] = value
-  end
-  for _, name in ipairs(PASSED) do
-    local value = configuration[name]
-    if value ~= nil then add(name, value) end
-  end
-  if configuration.http_additional_headers then
-    local fields, problem = headers.flatten(headers.from(configuration.http_additional_headers))
-    if problem then misuse("configuration field 'http_additional_headers': %s", problem) end
-    add("http_additional_headers", fields or "")
-  end
-  if configuration.resolve then add("resolve", flatten_resolve(configuration.resolve)) end
-  flatten_proxy(configuration.connection_proxy, add)
-  return flat
-end
-
 -- Sessions ----------------------------------------------------------------------------------------------------------
 
 local Session = { __name = "http.session" }
 local methods = {}
 Session.__index = methods
+session.methods = methods
 
 function Session:__tostring()
   return "http.session" .. (self.description and (": " .. self.description) or "")
 end
 
-local sessions, last_session = {}, 0
+-- Sessions that are being invalidated, by the core's number: kept until the core has ended them.
+local ending, last_session = {}, 0
+
+-- A session that nobody holds any more (its running tasks would) gives its connections back.
+function Session:__gc()
+  if rawget(self, "_number") and self._invalid ~= "invalid" then core.invalidate(self._number, true) end
+end
 
 -- http.session([configuration [, delegate]]) -> session. A table of fields is a default configuration with these.
-function session.new(configuration, delegate)
-  if configuration == nil then configuration = new_configuration(nil, "default") end
-  options.expect(configuration, "table", "argument #1 of http.session")
-  if getmetatable(configuration) ~= Configuration then
-    configuration = new_configuration(configuration, "default")
-  end
+function session.new(given, delegate)
   if delegate ~= nil then options.expect(delegate, "table|userdata", "argument #2 of http.session (the delegate)") end
-  local copy = copy_configuration(configuration)
+  local copy = configuration.copy(given)
   return setmetatable({
-    configuration = copy, delegate = delegate, _flat = flatten_configuration(copy), _waiting = {}, _open_tasks = 0,
+    configuration = copy, delegate = delegate, _flat = configuration.flatten(copy), _waiting = {}, _open_tasks = 0,
     _last_task = 0,
   }, Session)
 end
@@ -192,7 +47,6 @@ function methods:_core()
     last_session = last_session + 1
     number = last_session
     self._number = number
-    sessions[number] = self
     core.session(number, table.unpack(self._flat))
   end
   return number
@@ -240,7 +94,7 @@ function methods:_task(kind, req, settings, completion)
 end
 
 -- Makes the task of a call.
-local function new_call(self, req, settings)
+function methods:_new_call(req, settings)
   local one = task.new_call(self, count_new_task(self), req, settings)
   if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
   return one
@@ -285,6 +139,7 @@ function methods:_finish_invalidation()
   self._invalid = "invalid"
   local number = rawget(self, "_number")
   if number then
+    ending[number] = self
     core.invalidate(number, true)
   else
     fibers.run(function() self:_became_invalid() end)
@@ -294,7 +149,6 @@ end
 function methods:_became_invalid()
   local delegate = self.delegate
   self.delegate = nil
-  if rawget(self, "_number") then sessions[self._number] = nil end
   local handler = delegate and delegate.did_become_invalid
   if not handler then return end
   fibers.run(function()
@@ -330,90 +184,10 @@ end
 function methods:flush() self:reset() end
 
 task.on_session_invalidated(function(number)
-  local self = sessions[number]
+  local self = ending[number]
+  ending[number] = nil
   if self then self:_became_invalid() end
 end)
-
--- Verbs -------------------------------------------------------------------------------------------------------------
-
-local CALL = {
-  headers = "table", query = "table|string", body = "string|function|table", json = "any", form = "table|string",
-  multipart = "table", timeout = "number", resource_timeout = "number", auth = "table",
-  redirects = "integer|boolean", expect_continue = "boolean|string", cache_policy = "string",
-  sink = "function|string|userdata", progress = "function", max_body = "integer", decompress = "boolean",
-  priority = "number", retry = "table|integer|boolean",
-}
-
-local SEND = { url = "string", method = "string" }
-for name, types in pairs(CALL) do SEND[name] = types end
-
-local function check_values(given)
-  local expect = given.expect_continue
-  if type(expect) == "string" and expect ~= "auto" then
-    misuse("option 'expect_continue' must be true, false or \"auto\", not %q", expect)
-  end
-  if given.max_body and given.max_body < 0 then misuse("option 'max_body' must not be negative") end
-  if math.type(given.redirects) and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
-  for _, name in ipairs { "timeout", "resource_timeout" } do
-    if given[name] and is_not_positive(given[name]) then misuse("option '%s' must be more than 0 seconds", name) end
-  end
-end
-
-
-local function attempt(self, req, given)
-  local result, problem = call.make(self, req, given)
-  if result ~= false then return result, problem end
-  local one = new_call(self, req, given)
-  one:resume()
-  if not one.done then fibers.wait_for(one) end
-  local err = one.error
-  if not err then return one.response end
-  fibers.observe(one)
-  return nil, err
-end
-
--- One call, repeated as the option `retry` says.
-local function perform(self, method, url, given, make)
-  fibers.require_yieldable()
-  local req = make and make() or request.from_options(method, url, given)
-  if not given or not given.retry then return attempt(self, req, given) end
-  local policy = require("http.retry").new(given.retry)
-  local started, count = core.now(), 0
-  while true do
-    count = count + 1
-    local result, err = attempt(self, req, given)
-    local delay = policy:next(req, count, core.now() - started, result, err)
-    if not delay then return result, err end
-    fibers.sleep(delay)
-  end
-end
-
-local function checked(given)
-  if given == nil then return nil end
-  options.check(given, CALL, "the options")
-  check_values(given)
-  return given
-end
-
-for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "options" } do
-  local method = name:upper()
-  methods[name] = function(self, url, given)
-    if type(url) ~= "string" then misuse("argument #1 of %s must be a URL, not %s", name, type(url)) end
-    return perform(self, method, url, checked(given))
-  end
-end
-
--- session:send(request_or_options) yields -> response | nil, err.
-function methods:send(given)
-  if request.is(given) then
-    local copy = given:copy()
-    return perform(self, copy.method, copy.url, nil, function() return copy end)
-  end
-  options.check(given, SEND, "argument #1 of send")
-  if given == nil or given.url == nil then misuse("argument #1 of send needs a 'url'") end
-  check_values(given)
-  return perform(self, given.method or "GET", given.url, given)
-end
 
 local shared
 
@@ -425,8 +199,5 @@ function session.shared_session()
   end
   return shared
 end
-
-session.verbs = { "get", "head", "post", "put", "patch", "delete", "options", "send" }
-session.error = errors
 
 return session

@@ -25,11 +25,10 @@ function settings.auth(auth)
   return scheme, user, password
 end
 
--- How many redirects are followed; nil for none.
+-- How many redirects are followed; false for none.
 function settings.limit(given)
   local limit = given.redirects
   if limit == nil or limit == true then return 20 end
-  if limit == false then return nil end
   return limit
 end
 

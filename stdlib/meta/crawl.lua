@@ -36,6 +36,7 @@ function crawl.new(options) end
 ---A crawl.
 ---@class http.crawler
 ---@field disallowed integer How many URLs robots.txt has kept away.
+---@field cancelled boolean|nil The script is being ended (by a signal), or the session was: the pages are not complete.
 local crawler = {}
 
 ---The pages, as they come in, for a generic `for`. At most twice `concurrency` of them are in memory ahead of the loop.
@@ -63,7 +64,7 @@ function crawler:broken() end
 ---@field depth integer Links from a start URL.
 ---@field referrer string|nil The page on which the link was found first.
 ---@field response http.response|nil Of any status. That of a redirect that was not followed (it leaves the site, or leads to what has been seen) is the redirect itself.
----@field document html.document|nil For HTML with a status below 300.
+---@field document html.document|nil For HTML with a status below 300; made when it is first asked for.
 ---@field links string[] The links taken from it: absolute URLs, no fragments, each once.
 ---@field redirects { status: integer, from: string, to: string, followed: boolean }[] The hops.
 ---@field error http.error|nil Why the page could not be had.

@@ -23,6 +23,8 @@ CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_
                                       curl_closesocket_callback close_callback, void *context);
 CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callback);
 
+CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback);
+
 CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);

@@ -135,6 +135,8 @@ typedef struct clua_callbacks {
     void (*fiber_created)(void *context, int reference);
     /// A Swift object is no longer used by Lua.
     void (*object_released)(void *context, int32_t type, void *object);
+    /// The script called os.exit: the process ends when this returns.
+    void (*exiting)(void *context);
     /// Source text of an embedded module, or false. `*text` must stay valid for ever.
     bool (*find_module)(void *context, const char *name, const char **text, size_t *length);
     /// Calls `clua_add_function` / `clua_add_type` for a native module's members; false when there is none of the name.
@@ -198,10 +200,14 @@ void clua_collect(clua_runtime *runtime);
 
 // MARK: Signals
 
-/// Installs handlers for SIGINT and SIGTERM. The first signal wakes the loop through `wake_descriptor` and arms a hook
+/// Installs handlers for SIGINT, SIGTERM and SIGALRM. The first signal wakes the loop through `wake_descriptor` and arms a hook
 /// that interrupts Lua code which does not come back to the loop within a quarter of a second; a second one ends the
 /// process at once with status 128 + n.
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor);
+/// Sends SIGALRM to the process after so many seconds: handled as a first signal, with the exit status 124.
+void clua_set_alarm(double seconds);
+/// The exit status that a signal asks for: 128 + n, or 124 for SIGALRM.
+int clua_signal_status(int number);
 /// The first signal that arrived, or 0. Disarms the hook.
 int clua_pending_signal(clua_runtime *runtime);
 /// The same, and forgets it: the next one is a first one again. For a dialogue, which goes on after SIGINT.

@@ -58,8 +58,8 @@ extension Outbox {
   private func append(_ request: Request) {
     append(request.method)
     append(request.url)
-    var block = ""
-    for field in request.headers { block += "\(field.name)\0\(field.value)\0" }
+    var block: [UInt8] = []
+    for field in request.headers { block += Array(field.name.utf8) + [0] + field.value + [0] }
     append(block)
     if case .none = request.body { append(false) } else { append(true) }
   }
@@ -83,7 +83,7 @@ extension Outbox {
   }
 
   /// A table of the error's fields, as `http.errors` takes them.
-  private func append(_ error: TaskError) {
+  func append(_ error: TaskError) {
     beginRecord(3 + (error.url == nil ? 0 : 1) + (error.underlying == nil ? 0 : 1))
     append("domain")
     append(error.domain.rawValue)

@@ -36,6 +36,8 @@ enum NativeModules {
         return CoreModule.make(scheduler)
       },
       URLModule.name: URLModule.make,
+      DateModule.name: DateModule.make,
+      FileModule.name: FileModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
       "httpscript.terminal": TerminalModule.make,

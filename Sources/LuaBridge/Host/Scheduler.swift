@@ -10,16 +10,14 @@ public final class Scheduler {
     case done
     /// An error that nothing caught.
     case failed
+    /// A signal's number; SIGALRM says that the time given by `--timeout` has passed.
     case signal(Int32)
-    /// `--timeout` passed.
-    case timedOut
 
     public var status: Int32 {
       switch self {
       case .done: 0
       case .failed: 1
-      case .signal(let number): 128 + number
-      case .timedOut: 124
+      case .signal(let number): Interpreter.status(ofSignal: number)
       }
     }
   }
@@ -40,8 +38,6 @@ public final class Scheduler {
   private var ending: Ending?
   private var failed = false
   private var stopDeadline: Double?
-  /// When the whole process has to be done (`--timeout`).
-  public var processDeadline: Double?
   /// Requests and responses are shown on standard error (`-v`).
   public var trace = false
   /// Where diagnostics go.
@@ -57,6 +53,7 @@ public final class Scheduler {
     self.interpreter = interpreter
     self.port = port
     interpreter.onFiber = { [unowned self] in _ = self.adopt($0) }
+    interpreter.onExit = { [unowned self] in self.port.abandon() }
   }
 
   // MARK: What host functions ask for
@@ -125,11 +122,17 @@ public final class Scheduler {
       checkStop()
       runReady()
       fireTimers()
-      guard hasWork else { return }
+      guard hasWork || hasLastWord() else { return }
       collectEvents()
       deliverEvents()
       interlocutor?.listen()
     }
+  }
+
+  /// Whether the core has events although nothing is under way (the end of a session).
+  private func hasLastWord() -> Bool {
+    port.wait(until: 0, into: &events)
+    return !events.isEmpty
   }
 
   private var hasWork: Bool {
@@ -155,6 +158,8 @@ public final class Scheduler {
     case .yielded: ready.append(fiber)
     case .finished: end(fiber)
     case .failed(let message):
+      // What a signal interrupted has not failed by itself.
+      checkSignal()
       let isMain = fiber == mainFiber
       end(fiber)
       uncaught(message)
@@ -177,10 +182,8 @@ public final class Scheduler {
 
   private func collectEvents() {
     let now = MonotonicClock.now
-    var deadline = ready.isEmpty && !isQuitting ? timers.nextDeadline() : now - 1
-    for limit in [processDeadline, stopDeadline] {
-      if let limit { deadline = min(deadline ?? limit, limit) }
-    }
+    var deadline = ready.isEmpty && events.isEmpty && !isQuitting ? timers.nextDeadline() : now - 1
+    if let stopDeadline { deadline = min(deadline ?? stopDeadline, stopDeadline) }
     port.wait(until: deadline, into: &events)
   }
 
@@ -222,29 +225,29 @@ public final class Scheduler {
   // MARK: Ending early
 
   private func checkStop() {
-    let now = MonotonicClock.now
-    if ending == nil {
-      let signal = interpreter.pendingSignal
-      if signal == SIGINT, let interlocutor {
-        interpreter.takeSignal()
-        interlocutor.interrupt()
-      } else if signal != 0 {
-        stop(.signal(signal))
-      }
-      if isQuitting {
-        isQuitting = false
-        stop(.done)
-      }
-      if let processDeadline, now >= processDeadline { stop(.timedOut) }
+    checkSignal()
+    if isQuitting {
+      isQuitting = false
+      stop(.done)
     }
-    if let stopDeadline, now >= stopDeadline { abandon() }
+    if let stopDeadline, MonotonicClock.now >= stopDeadline { abandon() }
+  }
+
+  private func checkSignal() {
+    guard ending == nil else { return }
+    let signal = interpreter.pendingSignal
+    if signal == SIGINT, let interlocutor {
+      interpreter.takeSignal()
+      interlocutor.interrupt()
+    } else if signal != 0 {
+      stop(.signal(signal))
+    }
   }
 
   /// Cancels what is under way; completions and handlers still run, within the grace time.
   private func stop(_ reason: Ending) {
     guard ending == nil else { return }
     if reason != .failed { ending = reason }
-    processDeadline = nil
     stopDeadline = MonotonicClock.now + Scheduler.graceSeconds
     interlocutor?.dismiss()
     interlocutor = nil

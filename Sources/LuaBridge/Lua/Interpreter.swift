@@ -22,6 +22,8 @@ public final class Interpreter {
   private var modules: [String: () -> NativeModule]
   /// Called when Lua code made a fiber, with its registry reference.
   var onFiber: (Int32) -> Void = { _ in }
+  /// Called when the script ends the process by os.exit.
+  var onExit: () -> Void = {}
 
   /// - Parameter modules: native modules by the name `require` takes; made when first required.
   public init(modules: [String: () -> NativeModule]) throws {
@@ -37,6 +39,10 @@ public final class Interpreter {
     callbacks.object_released = { _, _, object in
       guard let object else { return }
       Unmanaged<AnyObject>.fromOpaque(object).release()
+    }
+    callbacks.exiting = { context in
+      guard let context else { return }
+      Interpreter.at(context).onExit()
     }
     callbacks.find_module = { _, name, text, length in stdlib_find(name, text, length) }
     callbacks.open_native = { context, name, module in
@@ -113,6 +119,10 @@ public final class Interpreter {
   }
 
   func installSignals(wake descriptor: Int32) { clua_install_signals(runtime, descriptor) }
+  /// Ends the process's time after so many seconds, even while Lua code runs: a signal of its own kind.
+  public func setAlarm(seconds: Double) { clua_set_alarm(seconds) }
+  /// The exit status that a signal asks for.
+  static func status(ofSignal number: Int32) -> Int32 { clua_signal_status(number) }
   var pendingSignal: Int32 { clua_pending_signal(runtime) }
   /// Forgets the pending signal, so that the next one is a first one again.
   func takeSignal() { _ = clua_take_signal(runtime) }

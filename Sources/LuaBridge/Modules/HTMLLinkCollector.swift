@@ -19,13 +19,30 @@ enum HTMLLinkCollector {
 
   private static func add(_ source: HTMLLinkRules.Source, of node: xmlNodePtr, to links: inout [HTMLLink]) {
     guard let value = XMLTree.value(node, source.attribute) else { return }
-    let text = XMLTree.withText(node, HTMLLinkRules.collapsed)
+    let text = XMLTree.isNamed(node, "a") ? linkText(node) : ""
     let rel = XMLTree.value(node, "rel")
     for reference in source.isSet ? HTMLLinkRules.candidates(value) : [value] {
       links.append(
         HTMLLink(
           tag: source.tag, attribute: source.attribute, reference: reference, text: text, rel: rel, node: node))
     }
+  }
+
+  /// What a link says, up to a link in it: there is none in a page as the HTML standard reads it, and the texts of
+  /// hundreds of nested ones would add up to many times the page.
+  private static func linkText(_ node: xmlNodePtr) -> String {
+    if let child = node.pointee.children, child.pointee.next == nil, child.pointee.type == XML_TEXT_NODE {
+      return XMLTree.withText(child, HTMLLinkRules.collapsed)
+    }
+    var text: [UInt8] = []
+    var current = XMLTree.next(after: node, in: node)
+    while let inner = current, !XMLTree.isElement(inner) || !XMLTree.isNamed(inner, "a") {
+      if inner.pointee.type == XML_TEXT_NODE || inner.pointee.type == XML_CDATA_SECTION_NODE {
+        text.append(contentsOf: XMLLibrary.bytes(inner.pointee.content))
+      }
+      current = XMLTree.next(after: inner, in: node)
+    }
+    return text.withUnsafeBytes(HTMLLinkRules.collapsed)
   }
 
   /// The `href` of the first `<base>` that has one.

@@ -36,9 +36,11 @@ extension HostCall {
   /// A list of records, without the links that are no URL. `isWhole`: say where each was found.
   func append(_ links: [HTMLLink], of document: XMLDocument?, _ resolver: HTMLLinkResolver, isWhole: Bool) {
     var resolver = resolver
-    let found = links.compactMap { link in resolver.absolute(link.reference).map { (link, $0) } }
-    results.beginList(found.count)
-    for (link, url) in found {
+    let urls = links.map { resolver.absolute($0.reference) }
+    results.beginList(urls.count { $0 != nil })
+    for index in links.indices {
+      guard let url = urls[index] else { continue }
+      let link = links[index]
       let node = document == nil ? nil : link.node
       results.beginRecord(2 + (link.rel == nil ? 0 : 1) + (node == nil ? 0 : 1) + (isWhole ? 2 : 0))
       append("url", url)

@@ -36,9 +36,9 @@ enum TaskArguments {
     task.requestTimeout = call.number(At.requestTimeout)
     task.resourceTimeout = call.number(At.resourceTimeout)
     task.authentication = authentication(call)
-    task.redirectLimit = call.integer(At.redirects)
+    if !call.isNil(At.redirects) { task.redirectLimit = call.integer(At.redirects) }
     task.expectContinue = expectation(call)
-    task.decompress = call.boolean(At.decompress)
+    task.decompress = call.isNil(At.decompress) || call.boolean(At.decompress)
     task.maximumBody = call.integer(At.maximumBody)
     task.priority = call.number(At.priority) ?? 0.5
     return task
@@ -82,9 +82,7 @@ enum TaskArguments {
     var fields: [HeaderField] = []
     fields.reserveCapacity(texts.count / 2)
     for index in stride(from: 0, to: texts.count - 1, by: 2) {
-      fields.append(
-        HeaderField(
-          String(decoding: texts[index], as: UTF8.self), String(decoding: texts[index + 1], as: UTF8.self)))
+      fields.append(HeaderField(String(decoding: texts[index], as: UTF8.self), bytes: Array(texts[index + 1])))
     }
     return fields
   }

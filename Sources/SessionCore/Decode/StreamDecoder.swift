@@ -111,7 +111,8 @@ final class ZstdDecoder: StreamDecoder {
     var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
     let result = ZSTD_decompressStream(stream, &target, &source)
     if ZSTD_isError(result) != 0 { return .failure(String(cString: ZSTD_getErrorName(result))) }
-    isAtEnd = result == 0
+    // Without input it tells how much of a next frame it would like, which is not to say that there is one.
+    if source.pos > 0 || target.pos > 0 { isAtEnd = result == 0 }
     return .progress(consumed: source.pos, produced: target.pos)
   }
 }

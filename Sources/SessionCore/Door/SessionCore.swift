@@ -11,7 +11,7 @@ public final class SessionCore: Port {
   private(set) var now = MonotonicClock.now
   /// Transfers with something to tell at the end of the turn.
   var flushList: [Transfer] = []
-  private(set) lazy var helpers = HelperThreads(poller: poller)
+  private var helperThreads: HelperThreads?
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   private var sessions: [Int: Session] = [:]
@@ -23,10 +23,14 @@ public final class SessionCore: Port {
 
   deinit {
     // Handles first: libcurl's callbacks for their connections need the poller.
-    for transfer in transfers.values { transfer.abandon() }
-    transfers.removeAll()
+    abandon()
     sessions.removeAll()
     multis.removeAll()
+  }
+
+  public func abandon() {
+    for transfer in transfers.values { transfer.abandon() }
+    transfers.removeAll()
   }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
@@ -47,16 +51,26 @@ public final class SessionCore: Port {
 
   public func wait(until deadline: Double?, into events: inout [Event]) {
     var isWoken = false
+    var hasPolled = false
     while true {
       work()
       flush()
       if !outbox.isEmpty || isWoken { break }
-      if let deadline, now >= deadline { break }
+      // Also when the deadline has passed already: a caller that is always busy must not starve the transfers.
+      if hasPolled, let deadline, now >= deadline { break }
       isWoken = poll(until: deadline)
+      hasPolled = true
       now = MonotonicClock.now
     }
     events.append(contentsOf: outbox)
     outbox.removeAll(keepingCapacity: true)
+  }
+
+  /// Threads for what blocks, made when they are first needed.
+  var helpers: HelperThreads {
+    let helpers = helperThreads ?? HelperThreads(poller: poller)
+    helperThreads = helpers
+    return helpers
   }
 
   // MARK: The loop
@@ -77,7 +91,7 @@ public final class SessionCore: Port {
       }
     }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
-    for job in helpers.finished() { transfers[job.task]?.fileSettled(job) }
+    for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
     dropRetired()
   }
 
@@ -139,10 +153,10 @@ public final class SessionCore: Port {
     outbox.append(.sessionInvalidated(session.id))
   }
 
-  func makeMulti() -> Multi? {
+  func makeMulti(connections: Int) -> Multi? {
     let free = multis.firstIndex { $0 == nil }
     let index = free ?? multis.count
-    guard let multi = Multi(poller: poller, index: Int32(index)) else { return nil }
+    guard let multi = Multi(poller: poller, index: Int32(index), connections: connections) else { return nil }
     if free == nil { multis.append(multi) } else { multis[index] = multi }
     return multi
   }
@@ -169,6 +183,9 @@ public final class SessionCore: Port {
     session.taskCount += 1
     transfer.begin()
   }
+
+  /// The transfer of a task that is not complete.
+  func transfer(_ id: TaskID) -> Transfer? { transfers[id.rawValue] }
 
   /// The last word on a transfer.
   func complete(_ transfer: Transfer, _ completion: Completion) {

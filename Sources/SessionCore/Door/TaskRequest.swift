@@ -23,10 +23,14 @@ public struct Request {
 /// One field line. An empty value is sent as an empty field.
 public struct HeaderField: Equatable, Sendable {
   public var name: String
-  public var value: String
-  public init(_ name: String, _ value: String) {
+  /// As it goes on the wire, byte for byte; not always UTF-8 (RFC 9110 §5.5 allows any byte from 0x80 on).
+  public var value: [UInt8]
+
+  public init(_ name: String, _ value: String) { self.init(name, bytes: Array(value.utf8)) }
+
+  public init(_ name: String, bytes: [UInt8]) {
     self.name = name
-    self.value = value
+    value = bytes
   }
 }
 
@@ -92,7 +96,7 @@ public enum Destination {
   case consumer
   /// To a file: written beside `path` under a temporary name and renamed when whole and synced; an existing
   /// file stays as it was until then. A device or pipe is written directly. The response of a redirect never
-  /// reaches it.
+  /// reaches it, nor does any but a 2xx (an error page, a 304): that one's body is collected as for `.memory`.
   case file(path: String)
 }
 

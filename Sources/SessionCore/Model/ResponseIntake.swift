@@ -13,7 +13,7 @@ struct ResponseIntake {
   private(set) var status = 0
   private(set) var reason = ""
   private(set) var httpVersion = "1.1"
-  private(set) var block = Bytes()
+  private(set) var block = Bytes(capacity: 512)
   /// Fields after a chunked body, if there were any.
   private(set) var trailers: Bytes?
   private(set) var contentLength = -1
@@ -24,8 +24,13 @@ struct ResponseIntake {
 
   var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
 
+  /// A field of this head has been received.
+  var isInHead: Bool { !isHeadComplete && block.count > 0 }
+
   /// Nothing received, for the next request.
-  mutating func reset() { self = ResponseIntake() }
+  mutating func reset() {
+    if status != 0 || block.count != 0 { self = ResponseIntake() }
+  }
 
   mutating func receive(_ line: UnsafeRawBufferPointer) -> Line {
     if isHeadComplete || status == 0, Self.isStatusLine(line) {
@@ -44,7 +49,7 @@ struct ResponseIntake {
       return .endOfHead
     }
     if block.count == 0, status == 0 { return .part }
-    append(text)
+    append(text, line: line)
     return .part
   }
 
@@ -55,7 +60,7 @@ struct ResponseIntake {
       expectedContentLength: contentLength)
   }
 
-  private mutating func append(_ text: UnsafeRawBufferPointer) {
+  private mutating func append(_ text: UnsafeRawBufferPointer, line: UnsafeRawBufferPointer) {
     if let first = text.first, first == 0x20 || first == 0x09, block.count > 0 {
       // obs-fold (RFC 9112 §5.2) reads as one space.
       block.removeLast(2)
@@ -63,6 +68,10 @@ struct ResponseIntake {
       block.append(HeaderText.trimmed(text))
     } else {
       note(text)
+      if line.count == text.count + 2 {
+        block.append(line)
+        return
+      }
       block.append(text)
     }
     block.appendLineEnd()

@@ -154,7 +154,9 @@ public struct URLParts: Equatable, Sendable {
   /// Where the path, query or fragment of a URL or reference begins.
   static func authorityEnd(_ text: String) -> String.Index {
     guard hasAuthority(text) else { return text.startIndex }
-    let start = leadingScheme(text).map { text.utf8.index($0.endIndex, offsetBy: 3) } ?? text.utf8.index(text.startIndex, offsetBy: 2)
+    let start =
+      leadingScheme(text).map { text.utf8.index($0.endIndex, offsetBy: 3) }
+      ?? text.utf8.index(text.startIndex, offsetBy: 2)
     return text[start...].utf8.firstIndex { $0 == 0x2F || $0 == 0x3F || $0 == 0x23 } ?? text.endIndex
   }
 

@@ -7,13 +7,15 @@ final class BodySink {
     case failure(TaskError)
   }
 
-  private enum Target {
+  private enum Kind {
     case memory
     case consumer
-    case file(FileSink)
+    case file
   }
 
-  private let target: Target
+  private var kind: Kind
+  /// The file, where the body goes to one.
+  private(set) var file: FileSink?
   private let maximum: Int?
   private var decoder: DecoderChain?
   /// The whole body, or what the consumer has not been given.
@@ -29,20 +31,22 @@ final class BodySink {
   init(_ destination: Destination, maximum: Int?) {
     self.maximum = maximum
     switch destination {
-    case .memory: target = .memory
-    case .consumer: target = .consumer
-    case .file(let path): target = .file(FileSink(path: path))
+    case .memory: (kind, file) = (.memory, nil)
+    case .consumer: (kind, file) = (.consumer, nil)
+    case .file(let path): (kind, file) = (.file, FileSink(path: path))
     }
   }
 
-  var file: FileSink? {
-    if case .file(let file) = target { return file }
-    return nil
-  }
+  var isMemory: Bool { kind == .memory }
+  private var isConsumer: Bool { kind == .consumer }
 
-  var isMemory: Bool {
-    if case .memory = target { return true }
-    return false
+  /// The response is not what the file was meant for (an error page): the file stays as it was, and the body is
+  /// collected. Devices and pipes take what comes.
+  func refuseFile() {
+    guard let file, file.needsSync else { return }
+    file.discard()
+    self.file = nil
+    kind = .memory
   }
 
   /// Prepares for a body of known length (-1: unknown) with these codings.
@@ -112,17 +116,10 @@ final class BodySink {
     return .taken
   }
 
-  private var isConsumer: Bool {
-    if case .consumer = target { return true }
-    return false
-  }
-
   private func store(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     decodedCount += bytes.count
     if let maximum, decodedCount > maximum { return .failure(tooLong(maximum)) }
-    if case .file(let file) = target {
-      return file.write(bytes).map { .failure($0) } ?? .taken
-    }
+    if let file { return file.write(bytes).map { .failure($0) } ?? .taken }
     guard collected.append(bytes) else {
       return .failure(TaskError(.dataLengthExceedsMaximum, "no memory for the response body"))
     }

@@ -12,12 +12,20 @@ enum RequestCheck {
     return additional.isEmpty ? nil : problem(with: additional)
   }
 
+  /// A token goes into a field as it is; user and password are encoded or hashed and may hold anything.
+  static func problem(with authentication: Authentication) -> TaskError? {
+    guard case .bearer(let token) = authentication, token.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+      return nil
+    }
+    return TaskError(.badURL, "control character in the bearer token")
+  }
+
   private static func problem(with headers: [HeaderField]) -> TaskError? {
     for field in headers {
       guard isToken(field.name) else {
         return TaskError(.badURL, "the header name is not a token (RFC 9110 §5.1): \(printable(field.name))")
       }
-      if field.value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) {
+      if field.value.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) {
         return TaskError(.badURL, "CR, LF or NUL in the value of the header \(field.name)")
       }
     }

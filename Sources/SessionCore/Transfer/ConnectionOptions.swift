@@ -3,7 +3,7 @@ import CCurlShim
 /// The part of a session's configuration that is set on a handle once.
 final class ConnectionOptions {
   private let configuration: SessionConfiguration
-  private let userAgent: String
+  let userAgent: String
   private var resolve: UnsafeMutablePointer<curl_slist>?
 
   init(_ configuration: SessionConfiguration) {
@@ -17,7 +17,6 @@ final class ConnectionOptions {
   deinit { curl_slist_free_all(resolve) }
 
   func apply(to easy: EasyHandle) {
-    easy.set(CURLOPT_USERAGENT, userAgent)
     if let resolve { hs_easy_set_pointer(easy.curl, CURLOPT_RESOLVE, UnsafeMutableRawPointer(resolve)) }
     if let interface = configuration.interface { easy.set(CURLOPT_INTERFACE, interface) }
     if let socket = configuration.unixSocket { easy.set(CURLOPT_UNIX_SOCKET_PATH, socket) }

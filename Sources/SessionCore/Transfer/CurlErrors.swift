@@ -1,12 +1,18 @@
 import CCurlShim
+import Glibc
 
 /// libcurl's error numbers in Apple's vocabulary.
 enum CurlErrors {
   /// The code for a failed transfer. `verifyResult`: OpenSSL's verdict on the server's certificate
   /// (`CURLINFO_SSL_VERIFYRESULT`), 0 where there was nothing to complain about.
   /// `text`: the error buffer, which tells apart what libcurl has one number for.
-  static func code(for result: CURLcode, verifyResult: Int, text: String = "") -> TaskError.Code {
+  /// `systemError`: errno of the last attempt to connect, 0 for none.
+  static func code(
+    for result: CURLcode, verifyResult: Int, text: String = "", systemError: Int = 0
+  ) -> TaskError.Code {
     switch result {
+    case CURLE_COULDNT_CONNECT where systemError == Int(ENETUNREACH) || systemError == Int(ENETDOWN):
+      return .notConnectedToInternet
     case CURLE_RECV_ERROR where text.hasSuffix("chunked-encoding"): return .badServerResponse
     case CURLE_RECV_ERROR where text.hasPrefix("CONNECT tunnel failed"): return .cannotConnectToHost
     case CURLE_URL_MALFORMAT: return .badURL
@@ -21,6 +27,8 @@ enum CurlErrors {
     case CURLE_HTTP2, CURLE_HTTP3, CURLE_CHUNK_FAILED, CURLE_RANGE_ERROR, CURLE_HTTP_RETURNED_ERROR,
       CURLE_BAD_DOWNLOAD_RESUME:
       return .badServerResponse
+    // What libcurl says of a header line that has no colon.
+    case CURLE_BAD_FUNCTION_ARGUMENT: return .cannotParseResponse
     case CURLE_BAD_CONTENT_ENCODING: return .cannotDecodeContentData
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_ISSUER_ERROR:
@@ -31,7 +39,7 @@ enum CurlErrors {
       return .secureConnectionFailed
     case CURLE_SSL_CERTPROBLEM: return .clientCertificateRejected
     case CURLE_SSL_CLIENTCERT: return .clientCertificateRequired
-    case CURLE_SEND_FAIL_REWIND: return .requestBodyStreamExhausted
+    case CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR: return .requestBodyStreamExhausted
     case CURLE_LOGIN_DENIED, CURLE_AUTH_ERROR: return .userAuthenticationRequired
     case CURLE_FILESIZE_EXCEEDED: return .dataLengthExceedsMaximum
     case CURLE_WRITE_ERROR: return .cannotWriteToFile

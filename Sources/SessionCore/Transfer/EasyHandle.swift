@@ -17,7 +17,6 @@ final class EasyHandle {
   private var headers: HeaderList?
   private var customMethod: String?
   private var shape = Shape.get
-  private var decompresses = true
   private var largeBuffer = false
   private var proxy: String?
   private var version = 0
@@ -63,7 +62,8 @@ final class EasyHandle {
     // The session's own timeouts rule; libcurl's default of five minutes must not.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-    set(CURLOPT_ACCEPT_ENCODING, Self.codings)
+    // Heads come to the body's callback too, and there first: see Transfer.acceptHeadLine.
+    set(CURLOPT_HEADER, 1)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_PROXY, "")
     set(CURLOPT_NOPROXY, "")
@@ -71,9 +71,8 @@ final class EasyHandle {
     set(CURLOPT_UPLOAD_BUFFERSIZE, 64 * 1024)
     hs_easy_set_pointer(curl, CURLOPT_CURLU, UnsafeMutableRawPointer(url.handle))
     session.connectionOptions.apply(to: self)
+    if session.configuration.trace { Trace.install(on: curl) }
   }
-
-  static let codings = "gzip, deflate, br, zstd"
 
   func set(_ option: CURLoption, _ value: Int) { hs_easy_set_long(curl, option, value) }
   func set(_ option: CURLoption, _ value: String?) {
@@ -87,8 +86,8 @@ final class EasyHandle {
   /// Sets what differs from the request before.
   func configure(_ setup: RequestSetup) {
     errorBuffer.pointee = 0
-    // libcurl keeps the text of the last URL unless told, and would repeat a request there.
-    hs_easy_set_string(curl, CURLOPT_URL, nil)
+    // Where libcurl repeats a request by itself, it goes by this text, and would by the last one's.
+    set(CURLOPT_URL, setup.urlText)
     setHeaders(setup.headers)
     setShape(setup.shape)
     if customMethod != setup.customMethod {
@@ -96,10 +95,6 @@ final class EasyHandle {
       set(CURLOPT_CUSTOMREQUEST, customMethod)
     }
     setBody(setup)
-    if decompresses != setup.decompresses {
-      decompresses = setup.decompresses
-      set(CURLOPT_ACCEPT_ENCODING, decompresses ? Self.codings : nil)
-    }
     if largeBuffer != setup.largeBuffer {
       largeBuffer = setup.largeBuffer
       set(CURLOPT_BUFFERSIZE, largeBuffer ? 256 * 1024 : 16 * 1024)
@@ -194,6 +189,8 @@ final class EasyHandle {
 
 /// Everything about one request that an easy handle is told.
 struct RequestSetup {
+  /// The URL as libcurl's own parser takes it; nil where it must be made from the parsed one.
+  var urlText: String?
   var headers: HeaderList
   var shape: EasyHandle.Shape
   /// The method where it is not the shape's own.
@@ -202,7 +199,6 @@ struct RequestSetup {
   var body: Bytes?
   /// The length of an `.upload`, -1 where unknown.
   var uploadLength = -1
-  var decompresses = true
   var largeBuffer = false
   /// "" is none.
   var proxy = ""
@@ -220,9 +216,18 @@ final class HeaderList {
     if let grown = curl_slist_append(head, line) { head = grown }
   }
 
+  /// Appends a line that ends in NUL.
+  private func append(bytes: [UInt8]) {
+    let grown = bytes.withUnsafeBufferPointer { line in
+      line.withMemoryRebound(to: CChar.self) { curl_slist_append(head, $0.baseAddress) }
+    }
+    if let grown { head = grown }
+  }
+
   /// Appends a field; an empty value is sent as an empty field.
   func append(_ field: HeaderField) {
-    let blank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
-    append(blank ? "\(field.name);" : "\(field.name): \(field.value)")
+    let blank = field.value.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+    guard !blank else { return append("\(field.name);") }
+    append(bytes: Array("\(field.name): ".utf8) + field.value + [0])
   }
 }

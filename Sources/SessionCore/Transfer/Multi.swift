@@ -13,11 +13,14 @@ final class Multi {
   /// No new transfers: it goes when those under way are over.
   var isRetired = false
 
-  init?(poller: Poller, index: Int32) {
+  /// `connections`: how many are kept when idle. (libcurl's own limit sinks with the number of handles in use, and
+  /// would close most of a pool at the end of each burst.)
+  init?(poller: Poller, index: Int32, connections: Int) {
     guard let handle = curl_multi_init() else { return nil }
     self.handle = handle
     self.poller = poller
     self.index = index
+    hs_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connections)
     hs_multi_set_callbacks(handle, Multi.socketWanted, Multi.timerWanted, Unmanaged.passUnretained(self).toOpaque())
   }
 

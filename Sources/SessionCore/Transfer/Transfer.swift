@@ -46,6 +46,8 @@ final class Transfer: TimerEntry {
   var isSinkOpen = false
 
   // Request.
+  /// The URL is shown as libcurl's own parser would take it.
+  var isURLTextPlain = false
   var source: BodySource?
   /// libcurl has the whole body and does not ask for it.
   var isBodyInline = false
@@ -55,6 +57,8 @@ final class Transfer: TimerEntry {
   var sentReported = 0
   var requestsBegun = 0
   var sawHeader = false
+  /// What libcurl gives the body's callback are lines of a head, not the body.
+  var expectsHead = true
   var refusedRepeat = false
   var endedEarly = false
 
@@ -70,7 +74,12 @@ final class Transfer: TimerEntry {
   var transactions: [TransactionMetrics] = []
   var transaction = TransactionMetrics()
 
-  var error: TaskError?
+  /// Why it fails; ends the transfer at libcurl's next call.
+  var error: TaskError? {
+    didSet { hasFailed = error != nil }
+  }
+  /// `error != nil`, without copying it for every line of a header.
+  private(set) var hasFailed = false
   var isFlushQueued = false
   var progressReported = -1
 
@@ -139,8 +148,9 @@ final class Transfer: TimerEntry {
 
   /// Takes the first step.
   func begin() {
-    if let problem = RequestCheck.problem(
-      with: request, additional: session.configuration.additionalHeaders)
+    let additional = session.configuration.additionalHeaders
+    if let problem = RequestCheck.problem(with: request, additional: additional)
+      ?? RequestCheck.problem(with: authentication)
     {
       return fail(problem)
     }
@@ -154,7 +164,7 @@ final class Transfer: TimerEntry {
 
   /// Finds the host and waits for a turn there.
   func enqueue() {
-    guard prepareHandle(), let host else { return }
+    guard findHost(), let host else { return }
     guard !isSuspended else { return }
     isEnqueued = true
     host.enqueue(self)
@@ -178,8 +188,12 @@ final class Transfer: TimerEntry {
   // MARK: The handle
 
   private func attach() {
-    guard let easy, let host else { return }
-    if let problem = openSink() { return failAttach(problem) }
+    guard let host else { return }
+    guard let easy = easy ?? session.takeHandle() else {
+      return failAttach(TaskError(.unknown, "libcurl gives no handle", url: url))
+    }
+    self.easy = easy
+    if let problem = parseURL(into: easy.url) ?? openSink() { return failAttach(problem) }
     resetForRequest()
     easy.transfer = self
     easy.configure(makeSetup(host))
@@ -217,6 +231,7 @@ final class Transfer: TimerEntry {
     isVerdictDeferred = false
     requestsBegun = 0
     sawHeader = false
+    expectsHead = true
     refusedRepeat = false
     endedEarly = false
     isWaitingForChunk = false
@@ -241,23 +256,26 @@ final class Transfer: TimerEntry {
   func transferEnded(_ result: CURLcode) {
     guard isAttached, let easy else { return }
     recordTransaction(easy)
-    let verifyResult = result == CURLE_OK ? 0 : easy.long(CURLINFO_SSL_VERIFYRESULT)
-    let text = result == CURLE_OK ? "" : easy.errorText
+    let failure = result == CURLE_OK ? nil : makeError(result, easy)
     detach()
     let host = self.host
     if isVerdictDeferred { judge() }
-    advance(.ended(ending(result, text: text, verifyResult: verifyResult)))
+    advance(.ended(ending(result, failure)))
     if let host { startNext(host) }
   }
 
-  private func ending(_ result: CURLcode, text: String, verifyResult: Int) -> TaskMachine.Ending {
-    if error != nil || machine.state == .draining { return .failure }
+  private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
+    if result == CURLE_OK, !intake.isHeadComplete, error == nil {
+      error = TaskError(
+        .networkConnectionLost, "the connection was closed in the middle of the response's head", url: url)
+    }
+    if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
       if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }
       return successfulEnding()
     }
     if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
-    error = makeError(result, text: text, verifyResult: verifyResult)
+    error = failure
     return .failure
   }
 
@@ -282,7 +300,8 @@ final class Transfer: TimerEntry {
     intake.contentLength >= 0 && received >= intake.contentLength
   }
 
-  private func makeError(_ result: CURLcode, text: String, verifyResult: Int) -> TaskError {
+  private func makeError(_ result: CURLcode, _ easy: EasyHandle) -> TaskError {
+    let text = easy.errorText
     let underlying = CurlErrors.underlying(result, text: text)
     if refusedRepeat {
       return TaskError(
@@ -290,8 +309,10 @@ final class Transfer: TimerEntry {
         "the connection was lost before a response came, and \(request.method) may not be repeated", url: url,
         underlying: underlying)
     }
-    return TaskError(
-      CurlErrors.code(for: result, verifyResult: verifyResult, text: text), underlying.message, url: url, underlying: underlying)
+    let code = CurlErrors.code(
+      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text,
+      systemError: easy.long(CURLINFO_OS_ERRNO))
+    return TaskError(code, underlying.message, url: url, underlying: underlying)
   }
 
   // MARK: The end

@@ -75,6 +75,7 @@ extension Transfer {
     sentBefore += bodyBytesSent
     sentReported = 0
     guard let next = followUp else {
+      hasFreshBody = false
       guard source?.rewind() ?? true else { return fail(bodyLostError) }
       return enqueue()
     }

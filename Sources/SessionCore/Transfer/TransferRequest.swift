@@ -3,31 +3,26 @@ import Glibc
 
 /// What goes out: the handle's settings and the body.
 extension Transfer {
-  /// Takes a handle and gives it the URL. False when that ended the task.
-  func prepareHandle() -> Bool {
+  /// Finds the queue the request belongs to. A handle is taken only when its turn has come, so that thousands may
+  /// wait; a host that is known needs no parsing before. False when that ended the task.
+  func findHost() -> Bool {
     if let problem = SchemeCheck.problem(with: request.url) {
       fail(problem)
       return false
     }
-    guard let easy = easy ?? session.takeHandle() else {
-      fail(TaskError(.unknown, "libcurl gives no handle"))
-      return false
-    }
-    self.easy = easy
-    easy.url.clear()
-    let code = easy.url.setAny(request.url)
-    guard code == CURLUE_OK else {
-      let text = String(cString: curl_url_strerror(code))
-      fail(TaskError(.badURL, "not a URL (\(text)): \(request.url)"))
-      return false
-    }
     let look = URLLook(request.url)
-    takeUserInformation(easy.url, look)
-    if look.needsEncoding, !makeHostASCII(easy.url) {
-      fail(TaskError(.badURL, "the host is no international domain name: \(url)"))
+    isURLTextPlain = !look.needsEncoding && !look.hasUserInformation
+    if isURLTextPlain, let known = session.knownHost(authority: look.authority) {
+      url = request.url
+      urlCredentials = nil
+      host = known
+      return true
+    }
+    if let problem = parseURL(into: session.scratchURL) {
+      fail(problem)
       return false
     }
-    host = session.host(authority: look.authority, of: easy.url)
+    host = session.host(of: session.scratchURL, authority: isURLTextPlain ? look.authority : nil)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
@@ -35,9 +30,24 @@ extension Transfer {
     return true
   }
 
-  private func takeUserInformation(_ parsed: URLHandle, _ look: URLLook) {
+  /// Gives the URL to a handle, without what goes elsewhere. Nil is success.
+  func parseURL(into parsed: URLHandle) -> TaskError? {
+    parsed.clear()
+    let code = isURLTextPlain ? parsed.set(request.url) : parsed.setAny(request.url)
+    guard code == CURLUE_OK else {
+      let text = String(cString: curl_url_strerror(code))
+      return TaskError(.badURL, "not a URL (\(text)): \(request.url)")
+    }
+    takeUserInformation(parsed)
+    guard isURLTextPlain || makeHostASCII(parsed) else {
+      return TaskError(.badURL, "the host is no international domain name: \(url)")
+    }
+    return nil
+  }
+
+  private func takeUserInformation(_ parsed: URLHandle) {
     urlCredentials = nil
-    guard look.hasUserInformation || look.needsEncoding else {
+    guard !isURLTextPlain else {
       url = request.url
       return
     }
@@ -64,7 +74,7 @@ extension Transfer {
     if case .data(let bytes) = request.body { setup.body = bytes }
     isBodyInline = shape == .post
     setup.uploadLength = source?.length ?? -1
-    setup.decompresses = options.decompress
+    setup.urlText = isURLTextPlain ? url : nil
     setup.largeBuffer = sink.file != nil
     setup.proxy = host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
@@ -115,11 +125,15 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
-    if request.headers.isEmpty, authorization == nil, shape == .get || shape == .head { return session.plainHeaders }
+    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress
+    if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
     for field in request.headers where !(hasBody && isFraming(field.name)) { list.append(field) }
-    for field in session.configuration.additionalHeaders where !has(field.name) { list.append(field) }
+    for field in session.defaultHeaders where !has(field.name) {
+      if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
+      list.append(field)
+    }
     if let authorization { list.append("Authorization: \(authorization)") }
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list
@@ -162,6 +176,7 @@ extension Transfer {
       return false
     }
     sawHeader = false
+    expectsHead = true
     if let easy, host?.scheme == "https" { recordTLS(easy) }
     return true
   }

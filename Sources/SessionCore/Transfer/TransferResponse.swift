@@ -12,7 +12,7 @@ extension Transfer {
     touch()
     sawHeader = true
     if case .endOfHead = intake.receive(line) { headEnded() }
-    return error == nil && !dropsConnection ? line.count : 0
+    return !hasFailed && !dropsConnection ? line.count : 0
   }
 
   private func headEnded() {
@@ -22,6 +22,7 @@ extension Transfer {
       }
       return
     }
+    expectsHead = false
     // With credentials in its hands, libcurl may answer a 401 by itself.
     if answeredChallenge, intake.status == 401 {
       isVerdictDeferred = true
@@ -58,6 +59,7 @@ extension Transfer {
   /// The response is the answer to the task.
   func receiveResponse() {
     bodyMode = .deliver
+    if !(200..<300).contains(intake.status) { sink.refuseFile() }
     let encodings =
       options.decompress && intake.hasContentEncoding ? HeaderText.values(of: "content-encoding", in: intake.block) : []
     let expected = hasNoBody ? 0 : intake.contentLength
@@ -74,9 +76,10 @@ extension Transfer {
 
   /// libcurl delivers a piece of the body. Returns what has been taken, or that the transfer must pause.
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    if expectsHead { return acceptHeadLine(bytes) }
     touch()
     if isVerdictDeferred { judge() }
-    if error != nil { return 0 }
+    if hasFailed { return 0 }
     if isSuspended { return pauseReceiving() }
     switch bodyMode {
     case .hold: return pauseReceiving()
@@ -85,6 +88,15 @@ extension Transfer {
       return dropsConnection ? 0 : bytes.count
     case .deliver: return deliver(bytes)
     }
+  }
+
+  /// A line of a head, before libcurl has stored it. libcurl 7.88 joins a folded line to the header stored last, which
+  /// on a handle that has been used before can be one it has freed: a head that begins with such a line must not get
+  /// that far.
+  private func acceptHeadLine(_ line: UnsafeRawBufferPointer) -> Int {
+    guard let first = line.first, first == 0x20 || first == 0x09, !intake.isInHead else { return line.count }
+    error = TaskError(.cannotParseResponse, "the response's head begins with a folded line", url: url)
+    return 0
   }
 
   private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -151,7 +163,9 @@ extension Transfer {
     if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
     pauseMask = mask
-    _ = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+    let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+    // What was held back has been refused just now; libcurl says so here and nowhere else.
+    if result != CURLE_OK { transferEnded(result) }
   }
 
   private var isHoldingBody: Bool { bodyMode == .hold && intake.isHeadComplete && !intake.isInterim }

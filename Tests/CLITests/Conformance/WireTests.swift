@@ -15,7 +15,7 @@ import Testing
       let isRight = isWhole ? answer["body"] == row["body"] : answer["error"].string != nil
       score.record(row["name"].string ?? "", isRight, answer.text)
     }
-    try score.hold(floor: 0)
+    try score.hold(floor: 18)
   }
 
   static func rows(_ table: String) throws -> [[String]] {
@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test func rawHeaders() async throws {
-    let rows = try Self.rows("AssembleRawHeaders")
+    // In rows with a bar of their own, the bar that stands for NUL in the result says nothing.
+    let rows = try Self.rows("AssembleRawHeaders").filter { !$0[0].contains("|") }
     let server = try rowServer(rows.map { [latin1Bytes($0[0])] })
     let answers = try await conformance("wire", rows.map { .array($0.map(JSONValue.string)) }, origin: server.url)
     var score = Score("http_wire, raw headers")
@@ -37,7 +38,7 @@ import Testing
         JSONValue.string(row[0]).text, answer["error"].isNull && answer != .null && seen == expected,
         "\(seen) \(answer["error"].text), expected \(expected)")
     }
-    try score.hold(floor: 0)
+    try score.hold(floor: 13)
   }
 
   private static func beginsName(_ character: Character) -> Bool {
@@ -62,6 +63,6 @@ import Testing
       let expected = [row[1], row[2].lowercased()]
       score.record(row[0], answer != .null && seen == expected, "\(seen), expected \(expected)")
     }
-    try score.hold(floor: 0)
+    try score.hold(floor: 28)
   }
 }

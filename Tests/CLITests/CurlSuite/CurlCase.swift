@@ -14,6 +14,8 @@ struct CurlCase: Sendable {
   let standardInput: String
   let files: [(name: String, content: String)]
   let environment: [String: String]
+  /// The test is about a configuration file that curl finds by itself.
+  let hasConfigurationHome: Bool
   /// Replies that need the server to misbehave in a way the replay does not know.
   let hasServerCommand: Bool
 
@@ -34,6 +36,7 @@ struct CurlCase: Sendable {
     standardInput = text(json["stdin"]) ?? ""
     files = json["client_files"].array.map { (fill($0["name"].string ?? ""), fill($0["content"].string ?? "")) }
     hasServerCommand = !json["reply"]["servercmd"].isNull
+    hasConfigurationHome = json["setenv"].array.contains { $0.string?.hasPrefix("CURL_HOME") == true }
     environment = Dictionary(
       json["setenv"].array.compactMap { fill($0.string ?? "").firstMatch(of: /^(\w+_\w+|\w+PROXY)=(.*)$/) }
         .map { (String($0.1), String($0.2)) }.filter { $0.0.lowercased().hasSuffix("_proxy") },
@@ -43,10 +46,12 @@ struct CurlCase: Sendable {
   /// The body curl writes in the end: what follows the last head in the text its test compares with.
   var expectedBody: String? {
     guard checksBody, let all = reply["datacheck"] ?? reply["data"] else { return nil }
-    guard let start = all.ranges(of: /(?:^|\n)HTTP\/\d/).last?.lowerBound else { return nil }
-    let last = all[start...]
-    guard let end = last.firstRange(of: /\n\r?\n/) else { return nil }
-    return String(last[end.upperBound...])
+    let scalars = Array(all.unicodeScalars)
+    guard let start = scalars.ranges(of: Array("HTTP/".unicodeScalars)).last?.lowerBound else { return nil }
+    let last = scalars[start...]
+    let ends = ["\r\n\r\n", "\n\n"].compactMap { last.firstRange(of: Array($0.unicodeScalars))?.upperBound }
+    guard let end = ends.min() else { return nil }
+    return last[end...].reduce(into: "") { $0.unicodeScalars.append($1) }
   }
 }
 

@@ -41,7 +41,7 @@ import Testing
         score.record("\(case_.one.number) \(case_.one.name)", fault == nil, fault ?? "")
       }
     }
-    try score.hold(floor: 0)
+    try score.hold(floor: 180)
   }
 
   /// Runs the driver on a group of cases; the answers by test number.
@@ -68,7 +68,9 @@ import Testing
     if let wanted = one.protocolText {
       let comparison = CurlComparison(patterns: one.stripPatterns)
       let (seen, expected) = (comparison.normal(latin1(prepared.replay.wire)), comparison.normal(wanted))
-      if seen != expected { return "requests differ\n    seen     \(seen)\n    expected \(expected) \(last.text.prefix(200))" }
+      if seen != expected {
+        return "requests differ\n    seen     \(seen)\n    expected \(expected) \(last.text.prefix(200))"
+      }
     }
     if let code = one.errorCode { return wrongError(code, last) }
     if let failed = results.array.first(where: { !$0["error"].isNull }) { return "error: \(failed.text)" }
@@ -77,7 +79,9 @@ import Testing
 
   private static func wrongError(_ code: Int, _ last: JSONValue) -> String? {
     if code == 22 { return (last["status"].integer ?? 0) >= 400 ? nil : "expected a status of 400 or more" }
-    guard let error = last["error"].string, error != "raised" else { return "expected an error: \(last.text.prefix(200))" }
+    guard let error = last["error"].string, error != "raised" else {
+      return "expected an error: \(last.text.prefix(200))"
+    }
     guard let wanted = codes[code] else { return nil }
     return error == wanted ? nil : "error \(error), expected \(wanted)"
   }

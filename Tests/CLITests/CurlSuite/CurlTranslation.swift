@@ -35,22 +35,27 @@ struct CurlTranslation {
   func steps() throws -> [JSONValue] {
     if one.hasServerCommand { throw Skip(rule: "server commands") }
     if one.errorCode == 2 { throw Skip(rule: "curl's own usage errors") }
-    return try CurlOption.operations(one.command).flatMap { operation in
-      try operation.urls.map { try step($0, operation.options) }
+    if one.errorCode == 23 { throw Skip(rule: "curl's output files") }
+    let operations = CurlOption.operations(one.command)
+    let options = operations.flatMap(\.options)
+    for option in options { if let rule = Self.skipped[option.name] { throw Skip(rule: rule) } }
+    if !one.environment.isEmpty, options.contains(where: { ["proxy", "noproxy"].contains($0.name) }) {
+      throw Skip(rule: "proxy options mixed with the environment's")
     }
+    if one.hasConfigurationHome { throw Skip(rule: "curl's configuration files") }
+    return try operations.flatMap { operation in try operation.urls.map { try step($0, operation.options) } }
   }
 
   private func step(_ url: String, _ options: [CurlOption]) throws -> JSONValue {
     var step = CurlStep(url: try target(url), files: one.files, input: one.standardInput)
-    for option in options where !Self.local.contains(option.name) {
-      if let rule = Self.skipped[option.name] { throw Skip(rule: rule) }
-      try step.apply(option)
-    }
+    for option in options where !Self.local.contains(option.name) { try step.apply(option) }
+    if !step.retry.isEmpty, !step.data.isEmpty { throw Skip(rule: "a retry of what is not idempotent") }
+    if step.scheme == "digest", step.user == nil { throw Skip(rule: "Digest with credentials in the URL") }
     return step.json(follows: options.contains { $0.name == "location" })
   }
 
   private func target(_ url: String) throws -> String {
-    if url.contains(where: { "{[".contains($0) }) && !url.contains("\\{") { throw Skip(rule: "URL globbing") }
+    if url.contains(where: { "{[".contains($0) }) { throw Skip(rule: "URL globbing") }
     if ["ftp:", "telnet:", "file:"].contains(where: url.hasPrefix) { throw Skip(rule: "other protocols") }
     return url.contains("://") || url.hasPrefix("http:/") ? url : "http://" + url
   }
@@ -69,6 +74,9 @@ private struct CurlStep {
   var proxy: String?
   var proxyUser: String?
   var configuration: [String: JSONValue] = [:]
+  var retry: [String: JSONValue] = [:]
+  /// Fields that curl adds unless the command has its own.
+  var defaults: [(String, String)] = []
 
   init(url: String, files: [(name: String, content: String)], input: String) {
     self.url = url
@@ -81,7 +89,9 @@ private struct CurlStep {
     switch option.name {
     case "header": header(value)
     case "user-agent": headers.append(("User-Agent", value))
-    case "referer": headers.append(("Referer", value.replacingOccurrences(of: ";auto", with: "")))
+    case "referer":
+      if value.hasSuffix(";auto") { throw CurlTranslation.Skip(rule: "--referer ;auto") }
+      headers.append(("Referer", value))
     case "range": headers.append(("Range", "bytes=" + value))
     case "cookie":
       guard value.contains("=") else { throw CurlTranslation.Skip(rule: "cookies") }
@@ -94,8 +104,9 @@ private struct CurlStep {
     case "max-filesize": members["max_body"] = .number(Double(value) ?? 0)
     case "max-time": members["resource_timeout"] = .number(Double(value) ?? 0)
     case "location": break
-    case "retry": members["retry"] = .object(["limit": .number(min(Double(value) ?? 0, 5))])
-    case "retry-max-time", "retry-all-errors": break
+    case "retry": retry["limit"] = .number(min(Double(value) ?? 0, 5))
+    case "retry-max-time": retry["max_elapsed"] = .number(Double(value) ?? 0)
+    case "retry-all-errors": break
     case "url-query": url += (url.contains("?") ? "&" : "?") + value
     default: try connect(option)
     }
@@ -143,19 +154,16 @@ private struct CurlStep {
       members["method"] = members["method"] ?? .string("PUT")
     case "json":
       data.append(option.value.hasPrefix("@") ? try content(String(option.value.dropFirst())) : option.value)
-      for name in ["Content-Type", "Accept"] where !headers.contains(where: { $0.0 == name }) {
-        headers.append((name, "application/json"))
-      }
+      defaults = [("Content-Type", "application/json"), ("Accept", "application/json")]
     case "data-urlencode": data.append(try encoded(option.value))
     default:
       let isFile = option.value.hasPrefix("@")
       let text = isFile ? try content(String(option.value.dropFirst())) : option.value
-      data.append(isFile && option.name == "data" ? text.filter { !"\r\n".contains($0) } : text)
+      let lines = text.components(separatedBy: CharacterSet.newlines)
+      data.append(isFile && option.name == "data" ? lines.joined() : text)
     }
     if option.name != "upload-file", members["method"] == nil { members["method"] = .string("POST") }
-    if option.name.hasPrefix("data"), !headers.contains(where: { $0.0.lowercased() == "content-type" }) {
-      headers.append(("Content-Type", "application/x-www-form-urlencoded"))
-    }
+    if option.name.hasPrefix("data") { defaults = [("Content-Type", "application/x-www-form-urlencoded")] }
   }
 
   private func content(_ name: String) throws -> String {
@@ -182,10 +190,17 @@ private struct CurlStep {
   /// The step as the driver reads it; bytes travel in hexadecimal.
   func json(follows: Bool) -> JSONValue {
     var step = members
+    let missing = defaults.filter { field in !headers.contains { $0.0.lowercased() == field.0.lowercased() } }
+    let fields = headers + missing
     step["url"] = .string(url)
-    step["headers"] = .array(headers.map { .array([.string(hexadecimal($0.0)), .string(hexadecimal($0.1))]) })
+    if !retry.isEmpty { step["retry"] = .object(retry) }
+    step["headers"] = .array(fields.map { .array([.string(hexadecimal($0.0)), .string(hexadecimal($0.1))]) })
     if members["method"] != nil, !data.isEmpty { step["body"] = .string(hexadecimal(data.joined(separator: "&"))) }
-    if !follows { step["redirects"] = .bool(false) } else if step["redirects"] == nil { step["redirects"] = .number(50) }
+    if !follows {
+      step["redirects"] = .bool(false)
+    } else if step["redirects"] == nil {
+      step["redirects"] = .number(50)
+    }
     if let user {
       let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       step["auth"] = .object([

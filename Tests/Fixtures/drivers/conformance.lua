@@ -43,8 +43,9 @@ function suites.link(row, index)
 end
 
 function suites.multipart(row)
-  local part = row.file and { name = row.name, filename = row.file.filename, type = row.file.type, data = row.file.content }
-    or { name = row.name, data = row.value }
+  local data = row.file and row.file.content or row.value
+  local part = { name = row.name, data = data }
+  if row.file then part.filename, part.type = row.file.filename, row.file.type end
   if row.enctype == "multipart/form-data" then
     assert(http.post(origin, { multipart = { part } }))
   else

@@ -23,7 +23,7 @@ local function request_options(step)
   local options = {
     url = step.url, method = step.method or "GET", headers = {}, redirects = step.redirects,
     max_body = step.max_body, resource_timeout = step.resource_timeout, retry = step.retry, auth = step.auth,
-    timeout = 10,
+    timeout = 5,
   }
   for _, field in ipairs(step.headers) do
     local name, value = bytes(field[1]), bytes(field[2])

@@ -68,6 +68,9 @@ final class Client {
     return false
   }
 
+  /// Forgets the events so far.
+  func forget() { events.removeAll() }
+
   func completion(of id: TaskID) -> Completion? {
     for case .completed(id, let completion) in events { return completion }
     return nil

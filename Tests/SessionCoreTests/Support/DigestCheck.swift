@@ -56,4 +56,3 @@ enum DigestCheck {
 
   private static func sine(_ x: Double) -> Double { Glibc.sin(x) }
 }
-

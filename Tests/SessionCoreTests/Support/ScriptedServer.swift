@@ -20,6 +20,21 @@ final class ScriptedServer: Sendable {
     self.script = script
     listener = socket(family, Int32(SOCK_STREAM.rawValue), 0)
     port = try Self.listen(listener, family)
+    try startAccepting()
+  }
+
+  /// Listens on a Unix socket; the port is 0.
+  init(unixPath: String, _ script: @escaping Script) throws {
+    self.script = script
+    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: unixPath.utf8) }
+    port = try Self.bindAndListen(listener, &address) { _ in 0 }
+    try startAccepting()
+  }
+
+  private func startAccepting() throws {
     let context = Unmanaged.passRetained(self)
     var thread = pthread_t()
     pthread_create(

@@ -7,11 +7,13 @@ final class TemporaryDirectory {
   init() throws {
     var template = Array("/tmp/sessioncore-XXXXXX\0".utf8).map { CChar(bitPattern: $0) }
     guard mkdtemp(&template) != nil else { throw SocketFailure(number: errno) }
-    path = template.withUnsafeBufferPointer { String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+    path = template.withUnsafeBufferPointer {
+      String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
   }
 
   deinit {
-    for name in names { unlink("\(path)/\(name)") }
+    for name in names where unlink("\(path)/\(name)") != 0 { rmdir("\(path)/\(name)") }
     rmdir(path)
   }
 

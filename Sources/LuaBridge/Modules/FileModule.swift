@@ -1,0 +1,23 @@
+import SessionCore
+
+/// `httpscript.file`: whole files written as downloads are, for stdlib/http/response.lua.
+enum FileModule {
+  static let name = "httpscript.file"
+
+  static func make() -> NativeModule {
+    NativeModule(name, functions: [.init("write", write)])
+  }
+
+  /// write(path, bytes) -> true | nil, error's fields.
+  private static func write(_ call: HostCall) -> Outcome {
+    guard let path = call.string(1) else { return call.wrongType(1, "string") }
+    guard let bytes = call.bytes(2) else { return call.wrongType(2, "string") }
+    if let error = WholeFile.write(bytes, to: path) {
+      call.results.appendNil()
+      call.results.append(error)
+    } else {
+      call.results.append(true)
+    }
+    return .returned
+  }
+}

@@ -1,0 +1,160 @@
+-- Configurations: the fields, their types and defaults, and how they become the core's arguments.
+
+local headers = require "http.headers"
+local options = require "http.options"
+
+local misuse = options.misuse
+
+local configuration = {}
+
+local CONFIGURATION = {
+  identifier = "string", request_cache_policy = "string", timeout_for_request = "number",
+  timeout_for_resource = "number", network_service_type = "string", allows_cellular_access = "boolean",
+  waits_for_connectivity = "boolean", discretionary = "boolean", shared_container = "string",
+  session_sends_launch_events = "boolean", connection_proxy = "table|string|false",
+  tls_minimum_supported = "string", tls_maximum_supported = "string", http_should_use_pipelining = "boolean",
+  http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
+  http_maximum_connections_per_host = "integer", cookie_storage = "false", credential_storage = "false",
+  cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
+  http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
+}
+
+-- Fields that change what is safe or what is stored; a version without them must not take them silently.
+local LATER = {
+  protocol_classes = true, security_policy = true, transport_security = true, client_certificate = true,
+}
+
+local DEFAULTS = {
+  request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
+  http_maximum_connections_per_host = 6, connection_proxy = "environment", http_version = "auto",
+}
+
+local HTTP_VERSIONS = { auto = true, ["1.0"] = true, ["1.1"] = true, ["2"] = true, ["2-prior-knowledge"] = true }
+local TLS_VERSIONS = { ["1.0"] = true, ["1.1"] = true, ["1.2"] = true, ["1.3"] = true }
+
+local Configuration = { __name = "http.configuration" }
+local STORE = {}
+
+-- Also for NaN.
+local function is_not_positive(value) return value ~= value or value <= 0 end
+
+local function check_field(name, value)
+  if LATER[name] then misuse("configuration field '%s' is not available in this version", name) end
+  if CONFIGURATION[name] == nil then
+    local near = options.nearest(tostring(name), CONFIGURATION)
+    local hint = near and (" (did you mean '" .. near .. "'?)") or ""
+    misuse("unknown configuration field '%s'%s", tostring(name), hint)
+  end
+  if value == nil then return end
+  options.expect(value, CONFIGURATION[name], "configuration field '" .. name .. "'")
+  if name == "http_version" and not HTTP_VERSIONS[value] then
+    misuse("configuration field 'http_version' must be \"auto\", \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\"")
+  elseif name:find("^tls_") and not TLS_VERSIONS[value] then
+    misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
+  elseif name:find("^timeout_") and is_not_positive(value) then
+    misuse("configuration field '%s' must be more than 0 seconds", name)
+  elseif name == "http_maximum_connections_per_host" and value < 1 then
+    misuse("configuration field '%s' must be at least 1", name)
+  end
+end
+
+function Configuration.__index(self, name)
+  local value = rawget(self, STORE)[name]
+  if value == nil then return DEFAULTS[name] end
+  return value
+end
+
+function Configuration.__newindex(self, name, value)
+  check_field(name, value)
+  rawget(self, STORE)[name] = value
+end
+
+function Configuration.__pairs(self)
+  local all = {}
+  for name, value in pairs(DEFAULTS) do all[name] = value end
+  for name, value in pairs(rawget(self, STORE)) do all[name] = value end
+  return next, all
+end
+
+local function new_configuration(fields, kind)
+  local self = setmetatable({ [STORE] = {} }, Configuration)
+  rawset(self, "_kind", kind)
+  if fields ~= nil then
+    options.expect(fields, "table", "a configuration")
+    for name, value in next, fields do self[name] = value end
+  end
+  return self
+end
+
+local function copy_configuration(given)
+  local self = setmetatable({ [STORE] = {} }, Configuration)
+  rawset(self, "_kind", rawget(given, "_kind"))
+  for name, value in next, rawget(given, STORE) do rawget(self, STORE)[name] = value end
+  return self
+end
+
+-- http.configuration.default([fields]): Apple's default configuration.
+function configuration.default(fields) return new_configuration(fields, "default") end
+
+-- http.configuration.ephemeral([fields]): nothing is kept on disk.
+function configuration.ephemeral(fields) return new_configuration(fields, "ephemeral") end
+
+-- A copy of what a script gave for a session: a configuration, a table of fields, or nil.
+function configuration.copy(given)
+  if given == nil then return new_configuration(nil, "default") end
+  options.expect(given, "table", "argument #1 of http.session")
+  if getmetatable(given) ~= Configuration then return new_configuration(given, "default") end
+  return copy_configuration(given)
+end
+
+-- "host:port=address" pairs ended by NUL.
+local function flatten_resolve(map)
+  local pairs_of = {}
+  for name, address in pairs(map) do
+    options.expect(name, "string", "a key of 'resolve'")
+    options.expect(address, "string", "resolve['" .. tostring(name) .. "']")
+    if not name:find("^[^=%z]+:%d+$") then misuse("a key of 'resolve' must be \"host:port\", not %q", name) end
+    pairs_of[#pairs_of + 1] = name .. "=" .. address .. "\0"
+  end
+  return table.concat(pairs_of)
+end
+
+local function flatten_proxy(proxy, add)
+  if proxy == "environment" then return end
+  if proxy == false then return add("proxy", "") end
+  if type(proxy) == "string" then return add("proxy", proxy) end
+  options.check(proxy, { url = "string", no_proxy = "string|table" }, "'connection_proxy'")
+  if not proxy.url then misuse("'connection_proxy' needs a 'url'") end
+  add("proxy", proxy.url)
+  local bypass = proxy.no_proxy
+  if type(bypass) == "table" then bypass = table.concat(bypass, ",") end
+  if bypass then add("no_proxy", bypass) end
+end
+
+local PASSED = {
+  "timeout_for_request", "timeout_for_resource", "http_maximum_connections_per_host", "user_agent", "http_version",
+  "interface", "unix_socket", "ca_file", "tls_minimum_supported", "tls_maximum_supported",
+}
+
+-- A configuration as the pairs that the core takes.
+function configuration.flatten(given)
+  local flat = {}
+  local function add(name, value)
+    flat[#flat + 1] = name
+    flat[#flat + 1] = value
+  end
+  for _, name in ipairs(PASSED) do
+    local value = given[name]
+    if value ~= nil then add(name, value) end
+  end
+  if given.http_additional_headers then
+    local fields, problem = headers.flatten(headers.from(given.http_additional_headers))
+    if problem then misuse("configuration field 'http_additional_headers': %s", problem) end
+    add("http_additional_headers", fields or "")
+  end
+  if given.resolve then add("resolve", flatten_resolve(given.resolve)) end
+  flatten_proxy(given.connection_proxy, add)
+  return flat
+end
+
+return configuration

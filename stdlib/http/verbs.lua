@@ -1,0 +1,92 @@
+-- The verbs: calls on a session that wait for the response.
+
+local core = require "httpscript.core"
+local call = require "http.call"
+local fibers = require "http.fibers"
+local options = require "http.options"
+local request = require "http.request"
+local session = require "http.session"
+
+local misuse = options.misuse
+local methods = session.methods
+
+local function is_not_positive(value) return value ~= value or value <= 0 end
+
+local CALL = {
+  headers = "table", query = "table|string", body = "string|function|table", json = "any", form = "table|string",
+  multipart = "table", timeout = "number", resource_timeout = "number", auth = "table",
+  redirects = "integer|boolean", expect_continue = "boolean|string", cache_policy = "string",
+  sink = "function|string|userdata", progress = "function", max_body = "integer", decompress = "boolean",
+  priority = "number", retry = "table|integer|boolean",
+}
+
+local SEND = { url = "string", method = "string" }
+for name, types in pairs(CALL) do SEND[name] = types end
+
+local function check_values(given)
+  local expect = given.expect_continue
+  if type(expect) == "string" and expect ~= "auto" then
+    misuse("option 'expect_continue' must be true, false or \"auto\", not %q", expect)
+  end
+  if given.max_body and given.max_body < 0 then misuse("option 'max_body' must not be negative") end
+  if math.type(given.redirects) and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
+  for _, name in ipairs { "timeout", "resource_timeout" } do
+    if given[name] and is_not_positive(given[name]) then misuse("option '%s' must be more than 0 seconds", name) end
+  end
+end
+
+local function attempt(self, req, given)
+  local result, problem = call.make(self, req, given)
+  if result ~= false then return result, problem end
+  local one = self:_new_call(req, given)
+  one:resume()
+  if not one.done then fibers.wait_for(one) end
+  local err = one.error
+  if not err then return one.response end
+  fibers.observe(one)
+  return nil, err
+end
+
+-- One call, repeated as the option `retry` says.
+local function perform(self, method, url, given, make)
+  fibers.require_yieldable()
+  local req = make and make() or request.from_options(method, url, given)
+  if not given or not given.retry then return attempt(self, req, given) end
+  local policy = require("http.retry").new(given.retry)
+  local started, count = core.now(), 0
+  while true do
+    count = count + 1
+    local result, err = attempt(self, req, given)
+    local delay = policy:next(req, count, core.now() - started, result, err)
+    if not delay then return result, err end
+    fibers.sleep(delay)
+  end
+end
+
+for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "options" } do
+  local method = name:upper()
+  methods[name] = function(self, url, given)
+    if type(url) ~= "string" then misuse("argument #1 of %s must be a URL, not %s", name, type(url)) end
+    if given == nil then
+      if not self.delegate then return call.quick(self, method, url) end
+    else
+      options.check(given, CALL, "the options")
+      check_values(given)
+    end
+    return perform(self, method, url, given)
+  end
+end
+
+-- session:send(request_or_options) yields -> response | nil, err.
+function methods:send(given)
+  if request.is(given) then
+    local copy = given:copy()
+    return perform(self, copy.method, copy.url, nil, function() return copy end)
+  end
+  options.check(given, SEND, "argument #1 of send")
+  if given == nil or given.url == nil then misuse("argument #1 of send needs a 'url'") end
+  check_values(given)
+  return perform(self, given.method or "GET", given.url, given)
+end
+
+return { "get", "head", "post", "put", "patch", "delete", "options", "send" }
