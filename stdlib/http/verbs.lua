@@ -33,6 +33,7 @@ local function check_values(given)
     misuse("option 'priority' must be from 0 to 1")
   end
   if math.type(given.redirects) and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
+  if type(given.sink) == "string" then options.path(given.sink, "option 'sink'") end
   for _, name in ipairs { "timeout", "resource_timeout" } do
     if given[name] and is_not_positive(given[name]) then misuse("option '%s' must be more than 0 seconds", name) end
   end
@@ -41,8 +42,7 @@ end
 local function attempt(self, req, given)
   local result, problem = call.make(self, req, given)
   if result ~= false then return result, problem end
-  local one = self:_new_call(req, given)
-  one:resume()
+  local one = self:_start_call(req, given)
   if not one.done then fibers.wait_for(one) end
   local err = one.error
   if not err then return one.response end
@@ -69,6 +69,7 @@ end
 for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "options" } do
   local method = name:upper()
   methods[name] = function(self, url, given)
+    if getmetatable(self) ~= session.class then options.receiver(self, session.class, "session:" .. name) end
     if type(url) ~= "string" then misuse("argument #1 of %s must be a URL, not %s", name, type(url)) end
     if given == nil then
       if not self.delegate then return call.quick(self, method, url) end
@@ -82,6 +83,7 @@ end
 
 -- session:send(request_or_options) yields -> response | nil, err.
 function methods:send(given)
+  options.receiver(self, session.class, "session:send")
   if request.is(given) then
     local copy = given:copy()
     return perform(self, copy.method, copy.url, nil, function() return copy end)
