@@ -15,7 +15,9 @@ struct ArgumentVector {
     for (index, word) in words.enumerated() { strings[index] = UnsafePointer(strdup(word)) }
     count = words.count
     scriptIndex = program.count
-    directory = script.utf8.lastIndex(of: UInt8(ascii: "/")).map { $0 == script.startIndex ? "/" : String(script[..<$0]) }
+    directory = script.utf8.lastIndex(of: UInt8(ascii: "/")).map {
+      $0 == script.startIndex ? "/" : String(script[..<$0])
+    }
   }
 
   /// Also lets modules be found beside a script that is not in the current directory.
