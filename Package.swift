@@ -56,6 +56,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["CTestShim"], path: "Tests/TestSupport", swiftSettings: strictSwift),
     .testTarget(name: "CLITests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
+    .testTarget(name: "CommandLineTests", dependencies: ["httpscript"], swiftSettings: strictSwift),
     .testTarget(name: "ExampleTests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
     .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaShim"]),

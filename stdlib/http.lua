@@ -11,7 +11,9 @@ local http = {
   -- The number that stands for an unknown size.
   TRANSFER_SIZE_UNKNOWN = -1,
   priority = { low = 0.25, default = 0.5, high = 0.75 },
-  configuration = { default = configuration.default, ephemeral = configuration.ephemeral },
+  configuration = {
+    default = configuration.default, ephemeral = configuration.ephemeral, background = configuration.background,
+  },
   session = session.new,
   shared = session.shared_session(),
   request = request.new,

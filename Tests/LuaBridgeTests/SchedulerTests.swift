@@ -45,13 +45,14 @@ import Testing
       "map keeps the order and the limit",
       """
       local busy, most = 0, 0
-      local out = http.map({ 5, 4, 3, 2, 1 }, 2, function(n, i)
+      local out = http.map({ 5, 4, 3, 2, 1 }, 2, function(n, ...)
+        assert(select('#', ...) == 0)
         busy = busy + 1 most = math.max(most, busy)
         http.sleep(n * 0.001)
         busy = busy - 1
-        return n * 10 + i
+        return n * 10
       end)
-      assert(table.concat(out, ',') == '51,42,33,24,15' and most == 2 and out.n == 5)
+      assert(table.concat(out, ',') == '50,40,30,20,10' and most == 2 and out.n == 5)
       """
     ),
     (

@@ -22,48 +22,58 @@ local function is_plain(session, settings, body)
     and (type(body) ~= "table" or not body.reader)
 end
 
-local function finish_call(session, req, err, body, metrics, redirects, status, reason, version, url, block, expected)
+local function finish_call(session, req, identifier, err, body, metrics, redirects, status, reason, version, url, block,
+    expected)
   session:_call_done()
   local head = status and response.make(status, reason, version, url, block, expected, body, metrics, redirects)
   if not err then return head end
-  err = errors.new(err)
+  if not errors.is(err) then err = errors.new(err) end
   err.response = head
-  err.task = task.completed(session, req, err, head, metrics)
+  err.task = task.completed(session, identifier, req, err, head, metrics)
   return nil, err
 end
 
-local function begin(session, req, settings, fields, kind, value, scheme, user, secret, ...)
-  return finish_call(session, req, fibers.wait_in_call(session, core.call(0, session:_core(), req.method, req.url,
-    fields, kind, value, 0, settings.sink and 2, settings.sink, req.timeout, settings.resource_timeout, scheme, user,
+local function begin(session, identifier, req, settings, fields, kind, value, scheme, user, secret, ...)
+  return finish_call(session, req, identifier, fibers.wait_in_call(session, core.call(0, session:_core(), req.method,
+    req.url, fields, kind, value, 0, settings.sink and 2, settings.sink, req.timeout, settings.resource_timeout, scheme, user,
     secret, settings_of.limit(settings), settings_of.expectation(settings), settings.decompress ~= false,
     settings.max_body, settings.priority, ...)))
 end
 
-local function finish_quick(session, method, url, err, ...)
-  if not err then return finish_call(session, nil, nil, ...) end
-  return finish_call(session, request.from_options(method, url), err, ...)
+local function finish_quick(session, identifier, method, url, err, ...)
+  if not err then return finish_call(session, nil, identifier, nil, ...) end
+  return finish_call(session, request.from_options(method, url), identifier, err, ...)
+end
+
+-- A call that fails before anything is sent.
+local function refuse(session, identifier, req, err)
+  return finish_call(session, req, identifier, err)
 end
 
 -- The commonest call: no options, no delegate -> response | nil, err.
 function call.quick(session, method, url)
   if not can_park() then fibers.require_yieldable() end
   if fibers.is_stopping() then return nil, errors.cancelled("the script is being ended") end
-  session:_call_begins()
-  return finish_quick(session, method, url, fibers.wait_in_call(session, core.call(0, session:_core(), method, url)))
+  local identifier = session:_call_begins()
+  if session._cache_policy == "return_cache_data_dont_load" then
+    return refuse(session, identifier, request.from_options(method, url), request.not_cached(url))
+  end
+  return finish_quick(session, identifier, method, url,
+    fibers.wait_in_call(session, core.call(0, session:_core(), method, url)))
 end
 
 -- Makes a call without a task object -> response | nil, err; or false when it needs one.
 function call.make(session, req, settings)
   if not is_plain(session, settings, req.body) then return false end
   if fibers.is_stopping() then return nil, errors.cancelled("the script is being ended") end
-  local fine, fields = request.check(req)
-  if not fine then return nil, fields end
+  local fine, fields = request.check(req, session)
+  local identifier = session:_call_begins()
+  if not fine then return refuse(session, identifier, req, fields) end
   settings = settings or NO_SETTINGS
-  session:_call_begins()
   local kind, value, parts = request.flatten_body(req.body, "a request's 'body'")
   local scheme, user, secret = settings_of.auth(settings.auth)
-  if not parts then return begin(session, req, settings, fields, kind, value, scheme, user, secret) end
-  return begin(session, req, settings, fields, kind, value, scheme, user, secret, table.unpack(parts))
+  if not parts then return begin(session, identifier, req, settings, fields, kind, value, scheme, user, secret) end
+  return begin(session, identifier, req, settings, fields, kind, value, scheme, user, secret, table.unpack(parts))
 end
 
 return call

@@ -331,7 +331,7 @@ local function puller(items)
   end
 end
 
--- http.map(list_or_iterator, limit, fn) yields -> the first result of fn(item, index) for each item in order (field n:
+-- http.map(list_or_iterator, limit, fn) yields -> the first result of fn(item) for each item in order (field n:
 -- how many), and a table of the second results (errors) by index. An error raised in fn ends the rest and is raised
 -- here.
 function fibers.map(items, limit, fn)
@@ -347,7 +347,7 @@ function fibers.map(items, limit, fn)
   local function worker()
     for item, index in pull do
       if index > results.n then results.n = index end
-      results[index], failures[index] = fn(item, index)
+      results[index], failures[index] = fn(item)
     end
   end
   if type(items) == "table" then limit = math.min(limit, #items) end

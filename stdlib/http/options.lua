@@ -76,6 +76,13 @@ function options.expect(value, wanted, what)
   return value
 end
 
+-- Raises unless `value` is one of the words in `known` (keys).
+function options.expect_word(value, known, what)
+  if known[value] then return value end
+  local near = options.nearest(tostring(value), known)
+  misuse("unknown %s '%s'%s", what, tostring(value), near and (" (did you mean '" .. near .. "'?)") or "")
+end
+
 -- Checks every name and type of a table of options against `specification` (name -> types). nil is an empty table.
 function options.check(given, specification, what)
   if given == nil then return {} end

@@ -15,8 +15,18 @@ local session = {}
 
 local Session = { __name = "http.session" }
 local methods = {}
-Session.__index = methods
 session.methods = methods
+
+-- `session.configuration` is a copy each time, as Apple's is.
+function Session.__index(self, name)
+  if name == "configuration" then return configuration.copy(rawget(self, "_configuration")) end
+  return methods[name]
+end
+
+function Session.__newindex(self, name, value)
+  if name == "configuration" then misuse("a session's configuration cannot be changed") end
+  rawset(self, name, value)
+end
 
 function Session:__tostring()
   return "http.session" .. (self.description and (": " .. self.description) or "")
@@ -35,8 +45,8 @@ function session.new(given, delegate)
   if delegate ~= nil then options.expect(delegate, "table|userdata", "argument #2 of http.session (the delegate)") end
   local copy = configuration.copy(given)
   return setmetatable({
-    configuration = copy, delegate = delegate, _flat = configuration.flatten(copy), _waiting = {}, _open_tasks = 0,
-    _last_task = 0,
+    delegate = delegate, _configuration = copy, _cache_policy = copy.request_cache_policy,
+    _flat = configuration.flatten(copy), _waiting = {}, _open_tasks = 0, _last_task = 0,
   }, Session)
 end
 
@@ -67,7 +77,7 @@ local function count_new_task(self)
 end
 
 -- A call without a task object begins or ends.
-function methods:_call_begins() count_new_task(self) end
+function methods:_call_begins() return count_new_task(self) end
 
 function methods:_call_done()
   local open = self._open_tasks - 1

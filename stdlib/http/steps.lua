@@ -23,6 +23,7 @@ local function handler_failed(self, raised)
   local message = errors.is(value) and tostring(value) or errors.raised(value, "handler_error").message
   self.failure = errors.new {
     domain = "script", code = "handler_error", message = message .. "\n" .. raised.trace, value = value, task = self,
+    url = self.current_request and request.shown_url(self.current_request.url),
   }
   if self.number and not self.completing then core.cancel(self.number) end
 end
@@ -89,12 +90,7 @@ end
 
 -- Steps -------------------------------------------------------------------------------------------------------------
 
-local function proposed_body(self, has_body)
-  return has_body and self.current_request and self.current_request.body or nil
-end
-
-function steps.redirect(self, head, method, url, flat, has_body)
-  local proposed = request.from_core(method, url, flat, proposed_body(self, has_body))
+function steps.redirect(self, head, proposed)
   local before = proposed:copy()
   local ok, answer = call_delegate(self, "will_perform_redirection", head, proposed)
   if not ok or self.completing then return end
@@ -107,7 +103,7 @@ function steps.redirect(self, head, method, url, flat, has_body)
     })
   end
   self.current_request = answer
-  local fine, fields = request.check(answer)
+  local fine, fields = request.check(answer, self.session)
   if not fine then
     self.failure = fields
     return core.cancel(self.number)
@@ -124,7 +120,6 @@ function steps.redirect(self, head, method, url, flat, has_body)
 end
 
 function steps.response(self, head)
-  self.response = head
   local ok, disposition = call_delegate(self, "did_receive_response", head)
   if not ok or self.completing then return end
   if disposition == nil or disposition == "allow" then return core.answer_response(self.number, true) end

@@ -75,9 +75,9 @@ local function tell_completion(self)
     steps.call(self, completion, data, self.response, self.error)
     return true
   end
-  local handler = steps.delegate_handler(self, "did_complete")
+  local handler = not self.is_call and steps.delegate_handler(self, "did_complete")
   if handler then steps.call(self, handler, self.session, self, self.error) end
-  return handler ~= nil
+  return handler and true or false
 end
 
 local function step_complete(self)
@@ -95,6 +95,7 @@ local function step_complete(self)
   end
   self.session:_forget(self)
   local err = self.error
+  if err then err.response = err.response or self.response end
   if err and err.domain == "script" and not told and not self.waiter and not fibers.is_stopping() then
     fibers.note_unobserved(self)
   end
@@ -140,6 +141,10 @@ local function on_completed(number, err, body, metrics, redirects, status, reaso
   local self = release(number)
   if not self then return end
   self._metrics = metrics
+  if not self.is_call then
+    self.count_of_bytes_received, self.count_of_bytes_sent = nil, nil
+    self.count_of_bytes_expected_to_receive, self.count_of_bytes_expected_to_send = nil, nil
+  end
   local head
   if status then
     head = response.make(status, reason, version, url, block, expected, body, metrics, redirects)
@@ -170,8 +175,13 @@ end
 events[3] = function(number, status, reason, version, url, block, expected, method, target, flat, has_body)
   local self = find(number)
   if not self then return end
-  local head = response.make(status, reason, version, url, block, expected)
-  enqueue(self, steps.redirect, head, method, target, flat, has_body)
+  local proposed = request.redirected(self.current_request, method, target, flat, has_body)
+  if steps.delegate_handler(self, "will_perform_redirection") then
+    enqueue(self, steps.redirect, response.make(status, reason, version, url, block, expected), proposed)
+  else
+    self.current_request = proposed
+    core.answer_redirect(number, true)
+  end
 end
 
 events[4] = function(number, ...)
@@ -181,7 +191,14 @@ end
 
 events[5] = function(number, ...)
   local self = find(number)
-  if self then enqueue(self, steps.response, response.make(...)) end
+  if not self then return end
+  local head = response.make(...)
+  self.response, self.count_of_bytes_expected_to_receive = head, head.expected_content_length
+  if not self.completion and steps.delegate_handler(self, "did_receive_response") then
+    enqueue(self, steps.response, head)
+  else
+    core.answer_response(number, true)
+  end
 end
 
 events[6] = on_task(steps.data)
@@ -193,7 +210,7 @@ events[7] = function(number, sent, total, expected)
   self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
   local pending = self.sent_step
   self.sent_step, self.sent_total, self.sent_expected = (pending or 0) + sent, total, expected
-  if not pending then enqueue(self, steps.sent) end
+  if not pending and steps.delegate_handler(self, "did_send_body_data") then enqueue(self, steps.sent) end
 end
 
 events[8] = function(number, received, expected)
@@ -221,16 +238,16 @@ native.dispatcher(events)
 
 -- Life --------------------------------------------------------------------------------------------------------------
 
+-- A call answers with its response and nothing else can be seen of it before; a task can be looked at at any time.
 local function interest_of(self)
   local bits, delegate = 0, self.session.delegate
-  if self.progress then bits = bits + INTEREST.progress end
+  if self.progress then bits = INTEREST.progress end
+  if not self.is_call then bits = INTEREST.redirect | INTEREST.response | INTEREST.progress | INTEREST.sent end
   if not delegate then return bits end
-  if delegate.will_perform_redirection then bits = bits + INTEREST.redirect end
-  if delegate.need_new_body_stream then bits = bits + INTEREST.new_body end
-  if delegate.did_send_body_data then bits = bits + INTEREST.sent end
-  if delegate.did_receive_informational_response then bits = bits + INTEREST.informational end
-  local takes_response = not self.completion and not self.is_call and delegate.did_receive_response
-  if takes_response then bits = bits + INTEREST.response end
+  if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
+  if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
+  if delegate.did_send_body_data then bits = bits | INTEREST.sent end
+  if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
   return bits
 end
 
@@ -327,7 +344,7 @@ local function begin(self)
   local req = self.original_request
   self.scope = fibers.scope()
   if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
-  local fine, fields = request.check(req)
+  local fine, fields = request.check(req, self.session)
   if not fine then return fail_at_once(self, fields) end
   local kind, value, extra = request.flatten_body(req.body, "a request's 'body'")
   local scheme, user, secret = settings_of.auth(self.settings.auth)
@@ -390,7 +407,7 @@ end
 
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
-  return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion)
+  return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion or nil)
 end
 
 -- Stands for a call under way that was made without a task object: it can be looked at and cancelled.
@@ -401,8 +418,8 @@ function task.of_call(session, number)
 end
 
 -- A completed task for a call that was made without one: what an error's `task` is.
-function task.completed(session, req, err, head, metrics)
-  local self = task.new_call(session, 0, req)
+function task.completed(session, identifier, req, err, head, metrics)
+  local self = task.new_call(session, identifier, req)
   self.state, self.done, self.error, self.response, self._metrics = "completed", true, err, head, metrics
   return setmetatable(self, CompletedTask)
 end

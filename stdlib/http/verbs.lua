@@ -29,6 +29,9 @@ local function check_values(given)
     misuse("option 'expect_continue' must be true, false or \"auto\", not %q", expect)
   end
   if given.max_body and given.max_body < 0 then misuse("option 'max_body' must not be negative") end
+  if given.priority and not (given.priority >= 0 and given.priority <= 1) then
+    misuse("option 'priority' must be from 0 to 1")
+  end
   if math.type(given.redirects) and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
   for _, name in ipairs { "timeout", "resource_timeout" } do
     if given[name] and is_not_positive(given[name]) then misuse("option '%s' must be more than 0 seconds", name) end

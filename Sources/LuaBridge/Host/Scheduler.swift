@@ -182,7 +182,7 @@ public final class Scheduler {
 
   private func collectEvents() {
     let now = MonotonicClock.now
-    var deadline = ready.isEmpty && events.isEmpty ? timers.nextDeadline() : now - 1
+    var deadline = ready.isEmpty && events.isEmpty && !isQuitting ? timers.nextDeadline() : now - 1
     if let stopDeadline { deadline = min(deadline ?? stopDeadline, stopDeadline) }
     port.wait(until: deadline, into: &events)
   }
@@ -226,7 +226,10 @@ public final class Scheduler {
 
   private func checkStop() {
     checkSignal()
-    if isQuitting { stop(.done) }
+    if isQuitting {
+      isQuitting = false
+      stop(.done)
+    }
     if let stopDeadline, MonotonicClock.now >= stopDeadline { abandon() }
   }
 
