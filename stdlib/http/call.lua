@@ -10,6 +10,7 @@ local settings_of = require "http.settings"
 local task = require "http.task"
 
 local can_park = require("httpscript.fiber").can_park
+local core_call, make_response = core.call, response.make
 
 local call = {}
 
@@ -39,9 +40,16 @@ local function begin(session, req, settings, fields, kind, value, scheme, user, 
     settings.max_body, settings.priority, ...)))
 end
 
-local function finish_quick(session, method, url, err, ...)
-  if not err then return finish_call(session, nil, nil, ...) end
-  return finish_call(session, request.from_options(method, url), err, ...)
+-- Named parameters all the way: passing `...` on costs more than the rest of it.
+local function finish_quick(session, method, url, done, err, body, metrics, redirects, status, reason, version, shown,
+  block, expected)
+  if not done then return finish_quick(session, method, url, true, fibers.wait_in_call(session, false)) end
+  if err then
+    return finish_call(session, request.from_options(method, url), err, body, metrics, redirects, status, reason,
+      version, shown, block, expected)
+  end
+  session:_call_done()
+  return make_response(status, reason, version, shown, block, expected, body, metrics, redirects)
 end
 
 -- The commonest call: no options, no delegate -> response | nil, err.
@@ -49,7 +57,7 @@ function call.quick(session, method, url)
   if not can_park() then fibers.require_yieldable() end
   if fibers.is_stopping() then return nil, errors.cancelled("the script is being ended") end
   session:_call_begins()
-  return finish_quick(session, method, url, fibers.wait_in_call(session, core.call(0, session:_core(), method, url)))
+  return finish_quick(session, method, url, core_call(0, session._number or session:_core(), method, url))
 end
 
 -- Makes a call without a task object -> response | nil, err; or false when it needs one.
