@@ -10,6 +10,7 @@ local settings_of = require "http.settings"
 local task = require "http.task"
 
 local can_park = require("httpscript.fiber").can_park
+local core_call, make_response = core.call, response.make
 
 local call = {}
 
@@ -43,9 +44,19 @@ local function begin(session, identifier, req, settings, fields, kind, value, sc
     settings.decompress ~= false, settings.max_body, settings.priority, ...)))
 end
 
-local function finish_quick(session, identifier, method, url, err, ...)
-  if not err then return finish_call(session, nil, identifier, nil, ...) end
-  return finish_call(session, request.from_options(method, url), identifier, err, ...)
+-- Named parameters all the way: passing `...` on costs more than the rest of it.
+local function finish_quick(session, identifier, method, url, done, err, body, metrics, redirects, status, reason,
+    version, shown, block, expected)
+  if not done then
+    return finish_quick(session, identifier, method, url, true, fibers.wait_in_call(session, false))
+  end
+  if err then
+    return finish_call(session, request.from_options(method, url), identifier, err, body, metrics, redirects, status,
+      reason, version, shown, block, expected)
+  end
+  local head = make_response(status, reason, version, shown, block, expected, body, metrics, redirects)
+  session:_call_done(nil, head)
+  return head
 end
 
 -- A call that fails before anything is sent.
@@ -62,7 +73,7 @@ function call.quick(session, method, url)
     return refuse(session, identifier, request.from_options(method, url), request.not_cached(url))
   end
   return finish_quick(session, identifier, method, url,
-    fibers.wait_in_call(session, core.call(identifier, session:_core(), method, url)))
+    core_call(identifier, session._number or session:_core(), method, url))
 end
 
 -- Makes a call without a task object -> response | nil, err; or false when it needs one.

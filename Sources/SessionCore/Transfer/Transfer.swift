@@ -46,8 +46,8 @@ final class Transfer: TimerEntry {
   var isSinkOpen = false
 
   // Request.
-  /// The URL is shown as libcurl's own parser would take it.
-  var isURLTextPlain = false
+  /// What is known of the URL's text.
+  var urlLook = URLLook("")
   var source: BodySource?
   /// libcurl has the whole body and does not ask for it.
   var isBodyInline = false
@@ -72,6 +72,7 @@ final class Transfer: TimerEntry {
   var pauseMask: Int32 = 0
   var redirects: [RedirectHop] = []
   var transactions: [TransactionMetrics] = []
+  /// Of the current request.
   var transaction = TransactionMetrics()
 
   /// Why it fails; ends the transfer at libcurl's next call.
@@ -149,17 +150,19 @@ final class Transfer: TimerEntry {
   /// Takes the first step.
   func begin() {
     let additional = session.configuration.additionalHeaders
-    if let problem = RequestCheck.problem(with: request, additional: additional)
-      ?? RequestCheck.problem(with: authentication)
-    {
-      return fail(problem)
-    }
+    if let problem = checkRequest(additional) ?? RequestCheck.problem(with: authentication) { return fail(problem) }
     switch BodySource.open(request.body) {
     case .failure(let error): return fail(error)
     case .success(let source): self.source = source
     }
     enqueue()
     updateClock()
+  }
+
+  /// What must not be sent, in the request or in fields that are added to it.
+  func checkRequest(_ additional: [HeaderField]) -> TaskError? {
+    urlLook = URLLook(request.url)
+    return RequestCheck.problem(with: request, look: urlLook, additional: additional)
   }
 
   /// Finds the host and waits for a turn there.
@@ -193,22 +196,27 @@ final class Transfer: TimerEntry {
       return failAttach(TaskError(.unknown, "libcurl gives no handle", url: url))
     }
     self.easy = easy
-    if let problem = parseURL(into: easy.url) ?? openSink() { return failAttach(problem) }
+    if let problem = giveURL(to: easy) ?? openSink() { return failAttach(problem) }
     resetForRequest()
-    easy.transfer = self
+    easy.transfer = .passUnretained(self)
     easy.configure(makeSetup(host))
     prepareCredentials(easy)
     transaction.fetchStart = WallClock.now
     lastActivity = core.now
-    guard session.multi.add(easy) else {
+    let lane = host.takeLane(session.lanes.leastUsed)
+    let multi = session.lanes.multi(lane)
+    guard multi.add(easy) else {
+      host.giveBack(lane: lane)
       return failAttach(TaskError(.unknown, "libcurl does not take the transfer", url: url))
     }
-    attachedTo = session.multi
+    self.lane = lane
+    attachedTo = multi
     isAttached = true
   }
 
-  /// The multi handle it runs on.
+  /// The multi handle it runs on, and its place in the session's lanes.
   private var attachedTo: Multi?
+  private var lane = 0
 
   private func failAttach(_ problem: TaskError) {
     host?.release()
@@ -237,7 +245,7 @@ final class Transfer: TimerEntry {
     isWaitingForChunk = false
     pauseMask = 0
     progressReported = -1
-    transaction = TransactionMetrics()
+    if transactions.last === transaction { transaction = TransactionMetrics() }
   }
 
   /// Takes the handle from libcurl; the connection is free for others.
@@ -248,7 +256,8 @@ final class Transfer: TimerEntry {
     attachedTo = nil
     easy.transfer = nil
     guard let host else { return }
-    if intake.httpVersion == "2" { host.speaksHTTP2 = true }
+    if intake.status != 0 { host.learn(httpVersion: intake.httpVersion) }
+    host.giveBack(lane: lane)
     host.release()
   }
 
