@@ -49,9 +49,11 @@ local function check_receiver(value, name) options.receiver(value, Session, "ses
 function session.new(given, delegate)
   if delegate ~= nil then options.expect(delegate, "table|userdata", "argument #2 of http.session (the delegate)") end
   local copy = configuration.copy(given)
+  -- What each call uses stands in the table itself, where looking it up costs no function call.
   return setmetatable({
     delegate = delegate, _configuration = copy, _cache_policy = copy.request_cache_policy,
-    _flat = configuration.flatten(copy), _waiting = {}, _open_tasks = 0, _last_task = 0,
+    _flat = configuration.flatten(copy), _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
+    _invalid = false, _seen_calls = false, _call_begins = methods._call_begins, _call_done = methods._call_done,
   }, Session)
 end
 
