@@ -7,6 +7,9 @@
 static const char m_http[] = {
 #embed "http.lua"
 };
+static const char m_http_active[] = {
+#embed "http/active.lua"
+};
 static const char m_http_call[] = {
 #embed "http/call.lua"
 };
@@ -70,6 +73,9 @@ static const char m_http_inspect[] = {
 static const char m_http_links[] = {
 #embed "http/links.lua"
 };
+static const char m_http_map[] = {
+#embed "http/map.lua"
+};
 static const char m_http_metrics[] = {
 #embed "http/metrics.lua"
 };
@@ -93,6 +99,9 @@ static const char m_http_retry[] = {
 };
 static const char m_http_robots[] = {
 #embed "http/robots.lua"
+};
+static const char m_http_scopes[] = {
+#embed "http/scopes.lua"
 };
 static const char m_http_session[] = {
 #embed "http/session.lua"
@@ -132,6 +141,7 @@ typedef struct module {
 
 static const module modules[] = {
     ENTRY("http", m_http),
+    ENTRY("http.active", m_http_active),
     ENTRY("http.call", m_http_call),
     ENTRY("http.charset", m_http_charset),
     ENTRY("http.configuration", m_http_configuration),
@@ -153,6 +163,7 @@ static const module modules[] = {
     ENTRY("http.html", m_http_html),
     ENTRY("http.inspect", m_http_inspect),
     ENTRY("http.links", m_http_links),
+    ENTRY("http.map", m_http_map),
     ENTRY("http.metrics", m_http_metrics),
     ENTRY("http.mime", m_http_mime),
     ENTRY("http.multipart", m_http_multipart),
@@ -161,6 +172,7 @@ static const module modules[] = {
     ENTRY("http.response", m_http_response),
     ENTRY("http.retry", m_http_retry),
     ENTRY("http.robots", m_http_robots),
+    ENTRY("http.scopes", m_http_scopes),
     ENTRY("http.session", m_http_session),
     ENTRY("http.settings", m_http_settings),
     ENTRY("http.steps", m_http_steps),

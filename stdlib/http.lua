@@ -19,7 +19,7 @@ local http = {
   request = request.new,
   spawn = fibers.spawn,
   sleep = fibers.sleep,
-  map = fibers.map,
+  map = require "http.map",
   with_timeout = fibers.with_timeout,
   now = core.now,
   -- http.parse_date(text) -> seconds | nil.

@@ -6,10 +6,6 @@
 char clua_token;
 
 static bool is_waiting(lua_State *co) { return *clua_extra(co) & 1; }
-static void set_waiting(lua_State *co, bool waiting) {
-    if (waiting) *clua_extra(co) |= 1;
-    else *clua_extra(co) &= ~(uintptr_t)1;
-}
 
 static lua_State *check_coroutine(lua_State *L) {
     lua_State *co = lua_tothread(L, 1);
@@ -55,7 +51,7 @@ static int resume_step(lua_State *L, lua_State *co, int arguments, lua_KContext 
     int status = clua_run(runtime, co, L, arguments, &results);
     if (status == LUA_YIELD && is_wait(co, results)) {
         lua_pop(co, results);
-        set_waiting(co, true);
+        clua_set_waiting(co, true);
         lua_pushlightuserdata(L, &clua_token);
         return lua_yieldk(L, 1, context, k);
     }
@@ -75,7 +71,7 @@ static int resume_step(lua_State *L, lua_State *co, int arguments, lua_KContext 
 static int resume_continue(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_State *co = (lua_State *)context;
-    set_waiting(co, false);
+    clua_set_waiting(co, false);
     return finish_resume(L, resume_step(L, co, lua_gettop(L) - 1, context, resume_continue));
 }
 
@@ -103,7 +99,7 @@ static int co_resume(lua_State *L) {
 static int wrap_continue(lua_State *L, int status, lua_KContext context) {
     (void)status;
     lua_State *co = (lua_State *)context;
-    set_waiting(co, false);
+    clua_set_waiting(co, false);
     return finish_wrap(L, resume_step(L, co, lua_gettop(L), context, wrap_continue));
 }
 
@@ -133,7 +129,7 @@ static int wrap_call(lua_State *L) {
 static int co_wrap(lua_State *L) {
     luaL_checktype(L, 1, LUA_TFUNCTION);
     lua_State *co = lua_newthread(L);
-    set_waiting(co, false);
+    clua_set_waiting(co, false);
     lua_pushvalue(L, 1);
     lua_xmove(L, co, 1);
     lua_pushcclosure(L, wrap_call, 1);

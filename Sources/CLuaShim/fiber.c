@@ -8,7 +8,7 @@ static int fiber_new(lua_State *L) {
     clua_runtime *runtime = clua_runtime_of(L);
     int count = lua_gettop(L);
     lua_State *co = lua_newthread(L);
-    *clua_extra(co) &= ~(uintptr_t)1;
+    clua_set_waiting(co, false);
     lua_insert(L, 1);
     luaL_checkstack(co, count, "too many arguments");
     lua_xmove(L, co, count);
@@ -129,15 +129,17 @@ static int hand_over(lua_State *L) {
     return 1;
 }
 
-// How many values the fiber gets from park: none when there is no memory for them, which it takes as a wake for nothing.
+// How many values the fiber gets from park: only false when there is no memory for them.
 static int give_values(clua_runtime *runtime, lua_State *co, size_t base) {
     lua_State *L = runtime->L;
     lua_pushcfunction(L, hand_over);
     lua_pushlightuserdata(L, co);
     lua_pushinteger(L, (lua_Integer)base);
-    int count = lua_pcall(L, 2, 1, 0) == LUA_OK ? (int)lua_tointeger(L, -1) : 0;
+    int count = lua_pcall(L, 2, 1, 0) == LUA_OK ? (int)lua_tointeger(L, -1) : -1;
     lua_pop(L, 1);
-    return count;
+    if (count >= 0) return count;
+    lua_pushboolean(co, 0);
+    return 1;
 }
 
 int clua_resume(clua_runtime *runtime, int reference, size_t base) {
@@ -151,6 +153,7 @@ int clua_resume(clua_runtime *runtime, int reference, size_t base) {
     int arguments = 0;
     if (lua_status(co) == LUA_OK) arguments = lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
     else if (runtime->out.count > base) arguments = give_values(runtime, co, base);
+    clua_set_waiting(co, false);
     runtime->current = reference;
     int status = clua_run(runtime, co, NULL, arguments, &results);
     runtime->current = 0;
@@ -160,6 +163,7 @@ int clua_resume(clua_runtime *runtime, int reference, size_t base) {
         bool wait = results > 0 && lua_touserdata(co, -results) == (void *)&clua_token;
         lua_pop(co, results);
         outcome = wait ? CLUA_PARKED : CLUA_YIELDED;
+        clua_set_waiting(co, true);
     } else {
         if (status != LUA_OK) outcome = fail(runtime, co);
         lua_resetthread(co);

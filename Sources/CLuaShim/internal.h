@@ -48,6 +48,11 @@ static inline clua_runtime *clua_runtime_of(lua_State *L) {
     return (clua_runtime *)(*clua_extra(L) & ~(uintptr_t)1);
 }
 
+static inline void clua_set_waiting(lua_State *co, bool waiting) {
+    if (waiting) *clua_extra(co) |= 1;
+    else *clua_extra(co) &= ~(uintptr_t)1;
+}
+
 /// Pushes the outbox values from `base` on and truncates it to `base`; returns how many. May raise.
 int clua_push_outbox(lua_State *L, size_t base);
 /// Pushes one record at `*offset`, and moves it on. May raise.

@@ -1,6 +1,10 @@
-// SIGINT and SIGTERM. Only async-signal-safe calls in the handler; lua_sethook is, as lua.c itself relies on.
+// SIGINT, SIGTERM, SIGALRM and SIGPIPE. Only async-signal-safe calls in the handler; lua_sethook is, as lua.c itself
+// relies on.
 #include "internal.h"
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +18,7 @@ static volatile int wake = -1;
 static volatile sig_atomic_t patient;
 static volatile sig_atomic_t terminal_changed;
 static struct timespec arrived;
+static pthread_t lua_thread;
 
 static double seconds_since_arrival(void) {
     struct timespec now;
@@ -45,6 +50,11 @@ static bool is_last(int number) {
 
 // SIGALRM says that the process's time is over (--timeout): it counts as a first signal, never as a second one.
 static void handle(int number) {
+    // The kernel may choose any thread; Lua's state belongs to one.
+    if (!pthread_equal(pthread_self(), lua_thread)) {
+        pthread_kill(lua_thread, number);
+        return;
+    }
     if (number == SIGALRM && pending != 0) return;
     if (is_last(number)) _exit(clua_signal_status(pending == SIGALRM ? SIGALRM : number));
     if (pending == 0) clock_gettime(CLOCK_MONOTONIC, &arrived);
@@ -54,17 +64,30 @@ static void handle(int number) {
     if (running != NULL) lua_sethook(running, interrupt, LUA_MASKCOUNT, 1000);
 }
 
+// Broken sockets are the transfers' matter. When it is standard output that nobody reads any more, the script ends as
+// by a signal; what it still prints meanwhile is no second one.
+static void pipe_broke(int number) {
+    struct pollfd output = {STDOUT_FILENO, 0, 0};
+    if (pending == 0 && poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP))) handle(number);
+}
+
+static void on_signal(int number, void (*handler)(int), int flags) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor) {
     target = runtime;
     wake = wake_descriptor;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = handle;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGALRM, &action, NULL);
-    signal(SIGPIPE, SIG_IGN);
+    lua_thread = pthread_self();
+    on_signal(SIGINT, handle, 0);
+    on_signal(SIGTERM, handle, 0);
+    on_signal(SIGALRM, handle, 0);
+    on_signal(SIGPIPE, pipe_broke, SA_RESTART);
 }
 
 void clua_set_alarm(double seconds) {
@@ -101,13 +124,8 @@ static void note_terminal(int number) {
 }
 
 void clua_watch_terminal(void) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = note_terminal;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGCONT, &action, NULL);
-    sigaction(SIGWINCH, &action, NULL);
+    on_signal(SIGCONT, note_terminal, SA_RESTART);
+    on_signal(SIGWINCH, note_terminal, SA_RESTART);
 }
 
 bool clua_take_terminal_change(void) {
@@ -121,3 +139,5 @@ void clua_forget_signals(clua_runtime *runtime) {
     target = NULL;
     wake = -1;
 }
+
+bool clua_flush_output(void) { return fflush(stdout) == 0 && !ferror(stdout); }

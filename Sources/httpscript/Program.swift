@@ -44,7 +44,7 @@ enum Program {
         program: Array(words.prefix(max(1, before))), script: name, arguments: options.arguments)
       return withRuntime(options, vector) { runtime in
         do {
-          return try runtime.run(text.bytes, name: chunkName).status
+          return StandardStreams.finish(try runtime.run(text.bytes, name: chunkName).status)
         } catch {
           complain((error as? ScriptError)?.message ?? "\(error)")
           return 1

@@ -120,7 +120,10 @@ import Testing
       assert(ok and e == 'done')
       """
     ),
-    ("a bare yield goes on at the next turn", "local n = 0 for i = 1, 3 do coroutine.yield() n = n + 1 end assert(n == 3)"),
+    (
+      "a bare yield goes on at the next turn",
+      "local n = 0 for i = 1, 3 do coroutine.yield() n = n + 1 end assert(n == 3)"
+    ),
     (
       "a deep recursion of waits ends in an error, not a crash",
       """
@@ -160,7 +163,8 @@ import Testing
   }
 
   @Test func waitingForWhatCannotHappenIsReported() throws {
-    let run = try ScriptRun("local http = require 'http' local job job = http.spawn(function() job:wait() end) job:wait()")
+    let run = try ScriptRun(
+      "local http = require 'http' local job job = http.spawn(function() job:wait() end) job:wait()")
     #expect(run.ending == .failed)
     #expect(run.reports.contains { $0.contains("cannot happen") })
   }

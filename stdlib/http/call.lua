@@ -24,20 +24,23 @@ end
 
 local function finish_call(session, req, identifier, err, body, metrics, redirects, status, reason, version, url, block,
     expected)
-  session:_call_done()
   local head = status and response.make(status, reason, version, url, block, expected, body, metrics, redirects)
-  if not err then return head end
+  if not err then
+    session:_call_done(nil, head)
+    return head
+  end
   if not errors.is(err) then err = errors.new(err) end
   err.response = head
   err.task = task.completed(session, identifier, req, err, head, metrics)
+  session:_call_done(err, head)
   return nil, err
 end
 
 local function begin(session, identifier, req, settings, fields, kind, value, scheme, user, secret, ...)
-  return finish_call(session, req, identifier, fibers.wait_in_call(session, core.call(0, session:_core(), req.method,
-    req.url, fields, kind, value, 0, settings.sink and 2, settings.sink, req.timeout, settings.resource_timeout, scheme,
-    user, secret, settings_of.limit(settings), settings_of.expectation(settings), settings.decompress ~= false,
-    settings.max_body, settings.priority, ...)))
+  return finish_call(session, req, identifier, fibers.wait_in_call(session, core.call(identifier, session:_core(),
+    req.method, req.url, fields, kind, value, 0, settings.sink and 2, settings.sink, req.timeout,
+    settings.resource_timeout, scheme, user, secret, settings_of.limit(settings), settings_of.expectation(settings),
+    settings.decompress ~= false, settings.max_body, settings.priority, ...)))
 end
 
 local function finish_quick(session, identifier, method, url, err, ...)
@@ -53,25 +56,25 @@ end
 -- The commonest call: no options, no delegate -> response | nil, err.
 function call.quick(session, method, url)
   if not can_park() then fibers.require_yieldable() end
-  if fibers.is_stopping() then return nil, errors.cancelled("the script is being ended") end
+  if not fibers.may_begin() then return nil, errors.cancelled("the script is being ended") end
   local identifier = session:_call_begins()
   if session._cache_policy == "return_cache_data_dont_load" then
     return refuse(session, identifier, request.from_options(method, url), request.not_cached(url))
   end
   return finish_quick(session, identifier, method, url,
-    fibers.wait_in_call(session, core.call(0, session:_core(), method, url)))
+    fibers.wait_in_call(session, core.call(identifier, session:_core(), method, url)))
 end
 
 -- Makes a call without a task object -> response | nil, err; or false when it needs one.
 function call.make(session, req, settings)
   if not is_plain(session, settings, req.body) then return false end
-  if fibers.is_stopping() then return nil, errors.cancelled("the script is being ended") end
+  if not fibers.may_begin() then return nil, errors.cancelled("the script is being ended") end
   local fine, fields = request.check(req, session)
-  local identifier = session:_call_begins()
-  if not fine then return refuse(session, identifier, req, fields) end
+  if not fine then return refuse(session, session:_call_begins(), req, fields) end
   settings = settings or NO_SETTINGS
   local kind, value, parts = request.flatten_body(req.body, "a request's 'body'")
   local scheme, user, secret = settings_of.auth(settings.auth)
+  local identifier = session:_call_begins()
   if not parts then return begin(session, identifier, req, settings, fields, kind, value, scheme, user, secret) end
   return begin(session, identifier, req, settings, fields, kind, value, scheme, user, secret, table.unpack(parts))
 end

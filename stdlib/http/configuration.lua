@@ -41,6 +41,8 @@ local HTTP_VERSIONS = { auto = true, ["1.0"] = true, ["1.1"] = true, ["2"] = tru
 local ACCEPT_POLICIES = { always = true, never = true, only_from_main_document_domain = true }
 local TLS_VERSIONS = { ["1.0"] = true, ["1.1"] = true, ["1.2"] = true, ["1.3"] = true }
 
+local IS_PATH = { ca_file = true, unix_socket = true, interface = true, shared_container = true }
+
 local Configuration = { __name = "http.configuration" }
 local STORE = {}
 
@@ -60,6 +62,10 @@ local function check_field(name, value)
   options.expect(value, CONFIGURATION[name], "configuration field '" .. name .. "'")
   if name == "http_version" and not HTTP_VERSIONS[value] then
     misuse("configuration field 'http_version' must be \"auto\", \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\"")
+  elseif name == "user_agent" and value:find("[\r\n\0]") then
+    misuse("configuration field 'user_agent' has a line break or NUL in it")
+  elseif IS_PATH[name] then
+    options.path(value, "configuration field '" .. name .. "'")
   elseif name:find("^tls_") and not TLS_VERSIONS[value] then
     misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
   elseif name:find("^timeout_") and is_not_positive(value) then
@@ -160,7 +166,10 @@ local function flatten_proxy(proxy, add)
   if not proxy.url then misuse("'connection_proxy' needs a 'url'") end
   add("proxy", proxy.url)
   local bypass = proxy.no_proxy
-  if type(bypass) == "table" then bypass = table.concat(bypass, ",") end
+  if type(bypass) == "table" then
+    for _, one in ipairs(bypass) do options.expect(one, "string", "an item of 'connection_proxy.no_proxy'") end
+    bypass = table.concat(bypass, ",")
+  end
   if bypass then add("no_proxy", bypass) end
 end
 
@@ -175,6 +184,10 @@ function configuration.flatten(given)
   local function add(name, value)
     flat[#flat + 1] = name
     flat[#flat + 1] = value
+  end
+  local least, most = given.tls_minimum_supported, given.tls_maximum_supported
+  if least and most and least > most then
+    misuse("configuration field 'tls_minimum_supported' must not be above 'tls_maximum_supported'")
   end
   for _, name in ipairs(PASSED) do
     local value = given[name]

@@ -38,14 +38,29 @@ function errors.cancelled(message)
   return errors.new { domain = "url", code = "cancelled", message = message or "cancelled" }
 end
 
+-- A raised value as a text for people; its __tostring may itself fail.
+local function text_of(value)
+  local ok, text = pcall(tostring, value)
+  local meta = debug.getmetatable(value)
+  if ok and (type(value) ~= "table" or meta and rawget(meta, "__tostring") ~= nil) then return text end
+  return ("(error object is a %s value)"):format(type(value))
+end
+
+-- The message handler for xpcall around a script's function: the value itself, and where it was raised.
+function errors.capture(value)
+  return { value = value, trace = debug.traceback("", 2):gsub("^\n", "") }
+end
+
+-- What xpcall with this handler gave. Out of memory and stack overflow come without it, as a text.
+function errors.captured(raised)
+  return type(raised) == "table" and raised or { value = raised, trace = "" }
+end
+
 -- A value raised by a script's function, as an error object: an error object passes as it is.
-function errors.raised(value, code, traceback)
+function errors.raised(value, code, trace)
   if errors.is(value) then return value end
-  local message = tostring(value)
-  if type(value) == "table" and not (getmetatable(value) or {}).__tostring then
-    message = "(error object is a table value)"
-  end
-  if traceback then message = message .. "\n" .. traceback end
+  local message = text_of(value)
+  if trace then message = message .. "\n" .. trace end
   return errors.new { domain = "script", code = code, message = message, value = value }
 end
 

@@ -1,20 +1,21 @@
 -- Concurrency: jobs, waiting, sleeping, time limits, on the scheduler's fibers.
 --
 -- A fiber is a coroutine that the loop resumes. What waits looks at its own condition in a loop, so a fiber may be
--- woken for nothing without harm. Tasks and jobs carry the scope of the job they were begun in, scopes know their
--- parent, and cancelling a job cancels all that is in its scope or in one below it.
+-- woken for nothing without harm. Tasks, handlers and jobs are in the scope of the job they were begun in, and
+-- cancelling a job cancels all that is in its scope.
 
 local core = require "httpscript.core"
 local native = require "httpscript.fiber"
 local errors = require "http.errors"
 local options = require "http.options"
+local scopes = require "http.scopes"
 
 local park, current, wake = native.park, native.current, core.wake
 local misuse = options.misuse
 
 local fibers = {}
 
--- Fiber number -> record { job, scope, interrupt }, for the fibers of jobs.
+-- Fiber number -> record { scope, interrupt }, for the fibers of jobs and the workers that work for one.
 local records = {}
 -- Timer number -> record that waits for it.
 local timers = {}
@@ -39,9 +40,8 @@ function fibers.require_yieldable()
     .. "is on the call stack")
 end
 
--- Raises what `job:cancel()` left for the fiber that has just been woken.
-local function check_interrupt(fiber)
-  local record = records[fiber]
+-- Raises what `job:cancel()` left for the calling fiber.
+local function check_interrupt(record)
   if record and record.interrupt then
     local reason = record.interrupt
     record.interrupt = nil
@@ -49,30 +49,64 @@ local function check_interrupt(fiber)
   end
 end
 
--- Waits on in a call that the fiber was woken from for nothing: park gives the completion's values when they come.
+-- Whether something that waits may be begun here; raises in a job that has been cancelled.
+function fibers.may_begin()
+  check_interrupt(records[current()])
+  return not stopping
+end
+
+-- Waits on in a call that the fiber was woken from for nothing: park gives the completion's values when they come, and
+-- false when there was no memory for them.
 function fibers.wait_in_call(session, done, ...)
   if done then return ... end
-  local fiber = current()
-  local record = records[fiber]
-  if record and record.interrupt then
-    session:_call_done()
-    check_interrupt(fiber)
+  local record = records[current()]
+  if done == false or record and record.interrupt then
+    session:_call_done(errors.cancelled())
+    check_interrupt(record)
+    error("not enough memory", 0)
   end
   return fibers.wait_in_call(session, park())
+end
+
+-- Who waits for a record: `waiter`, and a list of those who came later.
+local function add_waiter(record, fiber)
+  if not record.waiter then
+    record.waiter = fiber
+    return 0
+  end
+  record.waiters = record.waiters or {}
+  record.waiters[#record.waiters + 1] = fiber
+  return #record.waiters
+end
+
+local function remove_waiter(record, place)
+  if place == 0 then
+    record.waiter = false
+    return
+  end
+  local list = record.waiters
+  if not list then return end
+  list[place] = false
+  while list[#list] == false do list[#list] = nil end
+end
+
+-- Whether anybody waits for a record.
+function fibers.is_awaited(record)
+  return record.waiter or record.waiters and record.waiters[1] ~= nil
 end
 
 -- Suspends the calling fiber until `record.done`. Several may wait for one record.
 function fibers.wait_for(record)
   local fiber = current()
-  if not record.waiter then
-    record.waiter = fiber
-  else
-    record.waiters = record.waiters or {}
-    record.waiters[#record.waiters + 1] = fiber
-  end
-  while not record.done do
+  local own = records[fiber]
+  local place = add_waiter(record, fiber)
+  while true do
+    if own and own.interrupt then
+      if not record.done then remove_waiter(record, place) end
+      check_interrupt(own)
+    end
+    if record.done then return end
     park()
-    check_interrupt(fiber)
   end
 end
 local wait_for = fibers.wait_for
@@ -85,42 +119,18 @@ function fibers.complete(record)
     record.waiter = false
   end
   if record.waiters then
-    for _, fiber in ipairs(record.waiters) do wake(fiber) end
+    for _, fiber in ipairs(record.waiters) do
+      if fiber then wake(fiber) end
+    end
     record.waiters = nil
   end
 end
 local complete = fibers.complete
 
--- Scopes ------------------------------------------------------------------------------------------------------------
-
 -- The scope of the calling fiber, or false.
 function fibers.scope()
   local record = records[current()]
   return record and record.scope or false
-end
-
--- Whether `scope` is `outer` or lies in it.
-local function is_within(scope, outer)
-  while scope do
-    if scope == outer then return true end
-    scope = scope.parent
-  end
-  return false
-end
-fibers.is_within = is_within
-
--- Cancels the tasks begun in a scope; set by http.task, which knows them.
-local cancel_tasks
-
-function fibers.on_cancel_scope(fn) cancel_tasks = fn end
-
-local function cancel_scope(scope)
-  if cancel_tasks then cancel_tasks(scope) end
-  local inner = {}
-  for _, record in pairs(records) do
-    if record.scope ~= scope and is_within(record.scope, scope) then inner[#inner + 1] = record.job end
-  end
-  for _, job in ipairs(inner) do job:cancel() end
 end
 
 -- Workers: fibers kept for reuse ------------------------------------------------------------------------------------
@@ -153,6 +163,38 @@ function fibers.run(fn, argument)
   end
 end
 
+-- What stands for a worker in the scope it works for.
+local Part = {}
+Part.__index = Part
+
+function Part:cancel()
+  core.cancel_call(self.fiber)
+  self.interrupt = errors.cancelled("the job was cancelled")
+  wake(self.fiber)
+end
+
+-- The calling worker works for a scope from now on: what it begins belongs there, and it is interrupted with it.
+function fibers.enter(scope)
+  if not scope then return end
+  local part = setmetatable({ fiber = current(), scope = scope, interrupt = nil }, Part)
+  records[part.fiber] = part
+  scopes.join(scope, part)
+end
+
+-- From now on it is not interrupted any more.
+function fibers.shield()
+  local part = records[current()]
+  if not part then return end
+  part.interrupt = nil
+  scopes.leave(part.scope, part)
+end
+
+-- The worker works for no scope any more.
+function fibers.exit()
+  fibers.shield()
+  records[current()] = nil
+end
+
 -- Jobs --------------------------------------------------------------------------------------------------------------
 
 local Job = { __name = "http.job" }
@@ -161,47 +203,46 @@ Job.__index = Job
 function Job:__tostring() return "http.job: " .. self.state end
 
 local function finish(job, ok, ...)
+  local record = records[job.fiber]
   records[job.fiber] = nil
+  scopes.job_ended(record.scope)
   if job.done then return end
   if ok then
     job.state = "completed"
     job.results = table.pack(...)
   else
     job.state = "failed"
-    job.error = ...
-    if not job.waiter and not stopping then fibers.note_unobserved(job) end
+    job.raised = errors.captured(...)
+    job.error = errors.raised(job.raised.value, "job_error", job.raised.trace)
+    if not fibers.is_awaited(job) and not stopping then fibers.note_unobserved(job) end
   end
   complete(job)
 end
 
-local function traceback(value)
-  if errors.is(value) then return value end
-  return errors.raised(value, "job_error", debug.traceback("", 2):gsub("^\n", ""))
-end
-
 local function run_job(job, fn, ...)
   if job.done then return finish(job, false) end
-  finish(job, xpcall(fn, traceback, ...))
+  finish(job, xpcall(fn, errors.capture, ...))
 end
 
 local function begin(fn, ...)
-  local job = { state = "running", fiber = 0, done = false, waiter = nil, results = nil, error = nil }
-  setmetatable(job, Job)
+  local job = setmetatable({
+    state = "running", fiber = 0, done = false, waiter = nil, results = nil, error = nil, raised = nil,
+  }, Job)
   job.fiber = native.fiber(run_job, job, fn, ...)
-  records[job.fiber] = { job = job, scope = { parent = fibers.scope() }, interrupt = nil }
+  records[job.fiber] = { scope = scopes.new(fibers.scope(), job), interrupt = nil }
   return job
 end
+fibers.begin = begin
 
 -- http.spawn(fn, ...) -> job: runs fn(...) concurrently, from the next turn of the loop.
 function fibers.spawn(fn, ...)
-  if type(fn) ~= "function" and not (getmetatable(fn) or {}).__call then
-    misuse("argument #1 of http.spawn must be a function, not %s", type(fn))
-  end
+  if not options.is_callable(fn) then misuse("argument #1 of http.spawn must be a function, not %s", type(fn)) end
   return begin(fn, ...)
 end
 
 -- job:wait() yields -> what fn returned, or nil and the error.
 function Job:wait()
+  options.receiver(self, Job, "job:wait")
   unobserved[self] = nil
   if not self.done then
     fibers.require_yieldable()
@@ -218,17 +259,17 @@ local function end_early(job, state, reason)
   job.error = reason
   complete(job)
   local record = records[job.fiber]
-  if not record then return end
-  cancel_scope(record.scope)
+  scopes.cancel_members(record.scope)
+  record.interrupt = errors.cancelled("the job was cancelled")
   if job.fiber ~= current() then
     core.cancel_call(job.fiber)
-    record.interrupt = errors.cancelled("the job was cancelled")
     wake(job.fiber)
   end
 end
 
 -- job:cancel(): everything it began is cancelled, and its function raises `cancelled` where it waits.
 function Job:cancel()
+  options.receiver(self, Job, "job:cancel")
   end_early(self, "cancelled", errors.cancelled("the job was cancelled"))
 end
 
@@ -257,11 +298,7 @@ end
 function fibers.sleep(seconds)
   check_seconds(seconds, "argument #1 of http.sleep")
   fibers.require_yieldable()
-  if seconds == math.huge then
-    wait_for({})
-  else
-    wait_seconds(seconds)
-  end
+  wait_seconds(seconds)
 end
 
 -- Calls fn() in a worker after so many seconds; answers a function that prevents it.
@@ -293,82 +330,8 @@ function fibers.with_timeout(seconds, fn, ...)
     error(reason, 0)
   end
   if job.results then return table.unpack(job.results, 1, job.results.n) end
-  if job.state == "failed" then error(job.error.value ~= nil and job.error.value or job.error, 0) end
+  if job.state == "failed" then error(job.raised.value, 0) end
   return nil, job.error
-end
-
--- map ---------------------------------------------------------------------------------------------------------------
-
--- Answers a function that gives the next item and its index, or nil. A list's length is taken once; an iterator may
--- itself wait, so only one worker at a time is inside it.
-local function puller(items)
-  local index = 0
-  if type(items) == "table" and not (getmetatable(items) or {}).__call then
-    local count = #items
-    return function()
-      if index >= count then return nil end
-      index = index + 1
-      return items[index], index
-    end
-  end
-  local busy, ended, queue = false, false, {}
-  return function()
-    while busy do
-      local record = {}
-      queue[#queue + 1] = record
-      wait_for(record)
-    end
-    if ended then return nil end
-    busy = true
-    local ok, item = pcall(items)
-    busy = false
-    if queue[1] then complete(table.remove(queue, 1)) end
-    if not ok or item == nil then ended = true end
-    if not ok then error(item, 0) end
-    if item == nil then return nil end
-    index = index + 1
-    return item, index
-  end
-end
-
--- http.map(list_or_iterator, limit, fn) yields -> the first result of fn(item) for each item in order (field n:
--- how many), and a table of the second results (errors) by index. An error raised in fn ends the rest and is raised
--- here.
-function fibers.map(items, limit, fn)
-  if type(items) ~= "function" and type(items) ~= "table" then
-    misuse("argument #1 of http.map must be a list or an iterator, not %s", type(items))
-  end
-  if math.type(limit) ~= "integer" or limit < 1 then
-    misuse("argument #2 of http.map (the limit) must be a positive integer")
-  end
-  options.expect(fn, "function", "argument #3 of http.map")
-  fibers.require_yieldable()
-  local results, failures, pull = { n = 0 }, {}, puller(items)
-  local function worker()
-    for item, index in pull do
-      if index > results.n then results.n = index end
-      results[index], failures[index] = fn(item)
-    end
-  end
-  if type(items) == "table" then limit = math.min(limit, #items) end
-  local jobs = {}
-  for i = 1, limit do jobs[i] = begin(worker) end
-  local ok, reason = pcall(function()
-    for _, job in ipairs(jobs) do
-      wait_for(job)
-      unobserved[job] = nil
-      if job.state == "failed" then error(job.error.value ~= nil and job.error.value or job.error, 0) end
-      if not job.results then error(job.error, 0) end
-    end
-  end)
-  if not ok then
-    for _, job in ipairs(jobs) do
-      job:cancel()
-      unobserved[job] = nil
-    end
-    error(reason, 0)
-  end
-  return results, failures
 end
 
 -- Events ------------------------------------------------------------------------------------------------------------
@@ -404,7 +367,11 @@ function fibers.report_unobserved()
   local failed = {}
   for thing in pairs(unobserved) do failed[#failed + 1] = thing end
   table.sort(failed, function(a, b) return unobserved[a] < unobserved[b] end)
-  for _, thing in ipairs(failed) do core.uncaught(tostring(thing.error.message)) end
+  for _, thing in ipairs(failed) do
+    local raised = thing.raised
+    local is_plain = raised and errors.is(raised.value)
+    core.uncaught(is_plain and tostring(thing.error) .. "\n" .. raised.trace or tostring(thing.error.message))
+  end
 end
 
 return fibers

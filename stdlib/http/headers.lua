@@ -30,6 +30,8 @@ local function list_of(self)
 end
 
 function methods:get_all(name)
+  options.receiver(self, Headers, "headers:get_all")
+  options.expect(name, "string", "argument #1 of headers:get_all")
   local wanted, values = name:lower(), {}
   for _, field in ipairs(list_of(self)) do
     if field[1]:lower() == wanted then values[#values + 1] = field[2] end
@@ -38,6 +40,7 @@ function methods:get_all(name)
 end
 
 function methods:add(name, value)
+  options.receiver(self, Headers, "headers:add")
   options.expect(name, "string", "a header's name")
   options.expect(value, "string|number", "header '" .. name .. "'")
   local list = list_of(self)

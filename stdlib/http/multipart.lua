@@ -68,6 +68,9 @@ local function problem_of(part)
   end
   if not part.name then return "'name' is missing" end
   if (part.data == nil) == (part.file == nil) then return "exactly one of 'data' and 'file' is needed" end
+  if part.file and (part.file:find("\0", 1, true) or not utf8.len(part.file)) then
+    return "option 'file' must be UTF-8 without NUL"
+  end
   if part.type and has_break(part.type) then return "'type' has a line break or NUL in it" end
   for name, value in pairs(part.headers or {}) do
     local problem = header_problem(name, value)

@@ -62,10 +62,26 @@ function options.nearest(name, names)
   return best or (#name >= 4 and completion(name:lower(), names) or nil)
 end
 
+-- The real metatable, whatever a field __metatable says.
+local metatable_of = debug.getmetatable
+
 local function describe(value)
-  local kind = type(value)
-  if kind == "table" and (getmetatable(value) or {}).__name then return getmetatable(value).__name end
-  return kind
+  local meta = type(value) == "table" and metatable_of(value)
+  local name = meta and rawget(meta, "__name")
+  return type(name) == "string" and name or type(value)
+end
+
+-- Whether a value can be called.
+function options.is_callable(value)
+  if type(value) == "function" then return true end
+  local meta = metatable_of(value)
+  return meta ~= nil and rawget(meta, "__call") ~= nil
+end
+
+-- Raises unless a method was called on an object of its class: `get` with a dot in place of a colon.
+function options.receiver(value, class, what)
+  if metatable_of(value) == class then return end
+  misuse("%s must be called on an object (with a colon), not on %s", what, describe(value))
 end
 
 local function matches(value, wanted)
@@ -95,6 +111,11 @@ function options.expect_word(value, known, what)
   misuse("unknown %s '%s'%s", what, tostring(value), near and (" (did you mean '" .. near .. "'?)") or "")
 end
 
+local function check_type(name, value, wanted)
+  if matches(value, wanted) then return end
+  misuse("option '%s' must be %s, not %s", name, (wanted:gsub("|", " or ")), describe(value))
+end
+
 -- Checks every name and type of a table of options against `specification` (name -> types). nil is an empty table.
 function options.check(given, specification, what)
   if given == nil then return {} end
@@ -106,11 +127,22 @@ function options.check(given, specification, what)
       local near = options.nearest(name, specification)
       misuse("unknown option '%s'%s", name, near and (" (did you mean '" .. near .. "'?)") or "")
     end
-    if not matches(value, wanted) then
-      misuse("option '%s' must be %s, not %s", name, (wanted:gsub("|", " or ")), describe(value))
+    check_type(name, value, wanted)
+  end
+  if metatable_of(given) then
+    for name, wanted in pairs(specification) do
+      if given[name] ~= nil then check_type(name, given[name], wanted) end
     end
   end
   return given
+end
+
+-- Raises unless `value` is a path that the system can be given as it is.
+function options.path(value, what)
+  options.expect(value, "string", what)
+  if value:find("\0", 1, true) then misuse("%s must not contain NUL", what) end
+  if not utf8.len(value) then misuse("%s must be UTF-8", what) end
+  return value
 end
 
 return options

@@ -79,13 +79,14 @@ function request.redirected(before, method, url, flat, has_body)
 end
 
 function methods:copy()
+  options.receiver(self, Request, "request:copy")
   local made = setmetatable({}, Request)
   for name, value in next, self do made[name] = value end
   made.headers = headers.from(self.headers)
   return made
 end
 
-function Request:__tostring() return self.method .. " " .. request.shown_url(self.url) end
+function Request:__tostring() return tostring(self.method) .. " " .. request.shown_url(tostring(self.url)) end
 
 -- The URL without user and password.
 function request.shown_url(url)
@@ -109,6 +110,9 @@ end
 -- request:curl([{ reveal = true }]) -> the equal curl command line; Authorization, Cookie and the like and the URL's
 -- password are masked unless revealed.
 function methods:curl(given)
+  options.receiver(self, Request, "request:curl")
+  options.expect(self.url, "string", "a request's 'url'")
+  options.expect(self.method, "string", "a request's 'method'")
   options.check(given, { reveal = "boolean" }, "argument #1 of curl")
   local reveal = given and given.reveal
   local parts = { "curl" }
@@ -155,6 +159,9 @@ end
 
 local function add_pairs(out, name, value, what, encode)
   if type(value) == "table" then
+    for key in pairs(value) do
+      if math.type(key) ~= "integer" then misuse("%s field '%s' must be a list, not a table of names", what, name) end
+    end
     for _, one in ipairs(value) do
       out[#out + 1] = encode(name) .. "=" .. encode(scalar(one, what .. " field '" .. name .. "'"))
     end
@@ -171,7 +178,11 @@ local function encode_pairs(fields, what, encode)
     add_pairs(out, scalar(pair[1], "a name in " .. what), pair[2], what, encode)
   end
   for name in pairs(fields) do
-    if type(name) == "string" then names[#names + 1] = name end
+    if type(name) == "string" then
+      names[#names + 1] = name
+    elseif math.type(name) ~= "integer" or name < 1 or name > #fields then
+      misuse("%s has a key that is not a name: %s", what, tostring(name))
+    end
   end
   table.sort(names)
   for _, name in ipairs(names) do add_pairs(out, name, fields[name], what, encode) end
@@ -215,7 +226,7 @@ function request.flatten_body(body, what)
   if type(body) ~= "table" then
     misuse("%s must be a string, a function or { file = path }, not %s", what, type(body))
   end
-  if type(body.file) == "string" then return "file", body.file end
+  if type(body.file) == "string" then return "file", options.path(body.file, what .. "'s 'file'") end
   if type(body.reader) == "function" then return "reader", body.length, body.reader end
   if type(body.data) == "string" then return "data", body.data end
   if body._parts then return "parts", nil, body._parts end

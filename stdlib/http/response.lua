@@ -65,6 +65,7 @@ end
 
 -- r:json([options]) -> value | nil, err (domain "json").
 function methods:json(decode_options)
+  options.receiver(self, Response, "response:json")
   local body, err = body_of(self)
   if not body then return nil, err end
   local value, problem = require("json").decode(body, decode_options)
@@ -74,6 +75,7 @@ end
 
 -- r:text() -> UTF-8 | nil, err. The charset is that of a byte order mark, Content-Type, or an HTML meta element.
 function methods:text()
+  options.receiver(self, Response, "response:text")
   local body, err = body_of(self)
   if not body then return nil, err end
   local charset = require "http.charset"
@@ -88,12 +90,14 @@ function methods:text()
 end
 
 function methods:html()
+  options.receiver(self, Response, "response:html")
   local body, err = body_of(self)
   if not body then return nil, err end
   return require("http.html").parse(body, { base = self.url, encoding = self.text_encoding_name })
 end
 
 function methods:xml()
+  options.receiver(self, Response, "response:xml")
   local body, err = body_of(self)
   if not body then return nil, err end
   return require("http.xml").parse(body, { base = self.url, encoding = self.text_encoding_name })
@@ -101,6 +105,7 @@ end
 
 -- r:links() -> list of { url, rel, params } from the Link fields (RFC 8288).
 function methods:links()
+  options.receiver(self, Response, "response:links")
   local url = require "http.url"
   return require("http.links").parse(self.headers:get_all("Link"), function(reference)
     return url.resolve(self.url, reference)
@@ -114,12 +119,16 @@ local function status_matches(status, wanted)
   for _, one in ipairs(wanted) do
     if one == status then return true end
   end
-  return wanted.from ~= nil and status >= wanted.from and status <= wanted.to
+  if wanted.from == nil then return false end
+  options.expect(wanted.from, "number", "option 'status.from'")
+  options.expect(wanted.to, "number", "option 'status.to'")
+  return status >= wanted.from and status <= wanted.to
 end
 
 local function type_matches(mime, wanted)
   if type(wanted) == "string" then wanted = { wanted } end
   for _, one in ipairs(wanted) do
+    options.expect(one, "string", "an item of option 'type'")
     local pattern = one:lower():gsub("[%-%.%+]", "%%%0"):gsub("%*", ".*")
     if mime and mime:find("^" .. pattern .. "$") then return true end
   end
@@ -129,6 +138,7 @@ end
 -- r:validate([{ status, type }]) -> r | nil, err (bad_server_response). status: a number, a list, { from =, to = } or a
 -- function (default 200 to 299); type: a media type or a list of them, "*" matches anything.
 function methods:validate(wanted)
+  options.receiver(self, Response, "response:validate")
   options.check(wanted, { status = "number|table|function", type = "string|table" }, "argument #1 of validate")
   wanted = wanted or {}
   if not status_matches(self.status, wanted.status) then
@@ -142,7 +152,8 @@ end
 
 -- r:save(path) -> path | nil, err (domain "file"): written under a temporary name, synced and renamed when whole.
 function methods:save(path)
-  options.expect(path, "string", "argument #1 of save")
+  options.receiver(self, Response, "response:save")
+  options.path(path, "argument #1 of save")
   local body, err = body_of(self)
   if not body then return nil, err end
   local ok, problem = require("httpscript.file").write(path, body)

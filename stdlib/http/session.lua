@@ -1,6 +1,8 @@
 -- Sessions: their tasks, from the first to the last, and their end.
 
 local core = require "httpscript.core"
+local native = require "httpscript.fiber"
+local active = require "http.active"
 local configuration = require "http.configuration"
 local fibers = require "http.fibers"
 local options = require "http.options"
@@ -15,7 +17,7 @@ local session = {}
 
 local Session = { __name = "http.session" }
 local methods = {}
-session.methods = methods
+session.methods, session.class = methods, Session
 
 -- `session.configuration` is a copy each time, as Apple's is.
 function Session.__index(self, name)
@@ -32,7 +34,16 @@ function Session:__tostring()
   return "http.session" .. (self.description and (": " .. self.description) or "")
 end
 
-local sessions, last_session = {}, 0
+-- By number, the sessions whose end has been asked for: they are kept until it is told.
+local ending, last_session = {}, 0
+
+-- A session that nobody holds and that has no task is closed by the collector.
+function Session:__gc()
+  local number = rawget(self, "_number")
+  if number and not self._invalid then core.invalidate(number, true) end
+end
+
+local function check_receiver(value, name) options.receiver(value, Session, "session:" .. name) end
 
 -- http.session([configuration [, delegate]]) -> session. A table of fields is a default configuration with these.
 function session.new(given, delegate)
@@ -51,7 +62,6 @@ function methods:_core()
     last_session = last_session + 1
     number = last_session
     self._number = number
-    sessions[number] = self
     core.session(number, table.unpack(self._flat))
   end
   return number
@@ -74,17 +84,22 @@ end
 -- A call without a task object begins or ends.
 function methods:_call_begins() return count_new_task(self) end
 
-function methods:_call_done()
+function methods:_call_done(err, head)
   local open = self._open_tasks - 1
   self._open_tasks = open
+  if self._seen_calls then
+    local fiber = native.current()
+    local seen = self._seen_calls[fiber]
+    self._seen_calls[fiber] = nil
+    if seen then task.end_call(seen, err, head) end
+  end
   if self._invalid and open == 0 then self:_finish_invalidation() end
 end
 
 local function tell_creation(self, one)
   local ok, problem = pcall(self.delegate.did_create_task, self, one)
   if ok then return end
-  self._open_tasks = self._open_tasks - 1
-  self._waiting[one] = nil
+  self:_forget(one)
   error(problem, 0)
 end
 
@@ -98,11 +113,14 @@ function methods:_task(kind, req, settings, completion)
   return one
 end
 
--- Makes the task of a call.
-function methods:_new_call(req, settings)
+-- Makes the task of a call and starts it.
+function methods:_start_call(req, settings)
   local one = task.new_call(self, count_new_task(self), req, settings)
   if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
-  return one
+  local ok, problem = pcall(one.resume, one)
+  if ok then return one end
+  self:_forget(one)
+  error(problem, 0)
 end
 
 local function to_request(given, what)
@@ -114,11 +132,13 @@ end
 
 -- session:data_task(url_or_request [, completion]) -> task, suspended.
 function methods:data_task(given, completion)
+  check_receiver(self, "data_task")
   return self:_task("data", to_request(given, "argument #1 of data_task"), nil, completion)
 end
 
 -- session:tasks() -> data, upload, download lists of tasks that are not completed.
 function methods:tasks()
+  check_receiver(self, "tasks")
   local lists = { data = {}, upload = {}, download = {} }
   for _, one in ipairs(self:all_tasks()) do
     local list = lists[one.kind]
@@ -127,16 +147,31 @@ function methods:tasks()
   return lists.data, lists.upload, lists.download
 end
 
+-- Tasks that stand for the calls under way that have none; the same one for a call each time.
+local function add_calls(self, list)
+  local flat = rawget(self, "_number") and core.calls(self._number) or {}
+  if #flat > 0 then self._seen_calls = self._seen_calls or {} end
+  for i = 1, #flat, 5 do
+    local number, fiber = flat[i], flat[i + 1]
+    local one = self._seen_calls[fiber]
+    if not one or one.number ~= number then
+      one = task.of_call(self, number, flat[i + 2], flat[i + 3], flat[i + 4])
+      self._seen_calls[fiber] = one
+    end
+    list[#list + 1] = one
+  end
+end
+
+-- session:all_tasks() -> list of the tasks that are not completed, in the order of their making.
 function methods:all_tasks()
+  check_receiver(self, "all_tasks")
   local list = {}
   for one in pairs(self._waiting) do list[#list + 1] = one end
-  for _, one in ipairs(task.begun(self)) do
+  for _, one in ipairs(active.list(self)) do
     if one.is_call then list[#list + 1] = one end
   end
+  add_calls(self, list)
   table.sort(list, function(a, b) return a.identifier < b.identifier end)
-  for _, number in ipairs(rawget(self, "_number") and core.calls(self._number) or {}) do
-    list[#list + 1] = task.of_call(self, number)
-  end
   return list
 end
 
@@ -144,6 +179,7 @@ function methods:_finish_invalidation()
   self._invalid = "invalid"
   local number = rawget(self, "_number")
   if number then
+    ending[number] = self
     core.invalidate(number, true)
   else
     fibers.run(function() self:_became_invalid() end)
@@ -153,7 +189,6 @@ end
 function methods:_became_invalid()
   local delegate = self.delegate
   self.delegate = nil
-  if rawget(self, "_number") then sessions[self._number] = nil end
   local handler = delegate and delegate.did_become_invalid
   if not handler then return end
   fibers.run(function()
@@ -164,6 +199,7 @@ end
 
 -- session:finish_tasks_and_invalidate(): no new tasks; those there are run to their end.
 function methods:finish_tasks_and_invalidate()
+  check_receiver(self, "finish_tasks_and_invalidate")
   if self == session.shared_session() or self._invalid then return end
   self._invalid = "finishing"
   if self._open_tasks == 0 then self:_finish_invalidation() end
@@ -171,6 +207,7 @@ end
 
 -- session:invalidate_and_cancel(): no new tasks; those there are end with `cancelled`.
 function methods:invalidate_and_cancel()
+  check_receiver(self, "invalidate_and_cancel")
   if self == session.shared_session() or self._invalid == "invalid" then return end
   self._invalid = "finishing"
   if self._open_tasks == 0 then return self:_finish_invalidation() end
@@ -180,16 +217,21 @@ end
 
 -- session:reset() yields: closes idle connections; later requests make new ones.
 function methods:reset()
+  check_receiver(self, "reset")
   fibers.require_yieldable()
   if rawget(self, "_number") then core.close_idle_connections(self._number) end
   fibers.sleep(0)
 end
 
 -- session:flush() yields: idle connections are closed and what is stored is on disk.
-function methods:flush() self:reset() end
+function methods:flush()
+  check_receiver(self, "flush")
+  self:reset()
+end
 
 task.on_session_invalidated(function(number)
-  local self = sessions[number]
+  local self = ending[number]
+  ending[number] = nil
   if self then self:_became_invalid() end
 end)
 

@@ -7,19 +7,25 @@
 local core = require "httpscript.core"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
+local options = require "http.options"
 local request = require "http.request"
+
+local current = require("httpscript.fiber").current
 
 local steps = {}
 
 -- Handlers ----------------------------------------------------------------------------------------------------------
 
-local function traceback(value)
-  return { value = value, trace = debug.traceback("", 2):gsub("^\n", "") }
+-- Whether this is how a handler ends that was interrupted because its task is being cancelled.
+local function is_interruption(self, value)
+  if not errors.is(value) or value.code ~= "cancelled" then return false end
+  return self.state == "canceling" or self.error ~= nil and self.error.code == "cancelled"
 end
 
 local function handler_failed(self, raised)
-  if self.failure then return end
+  raised = errors.captured(raised)
   local value = raised.value
+  if self.failure or is_interruption(self, value) then return end
   local message = errors.is(value) and tostring(value) or errors.raised(value, "handler_error").message
   self.failure = errors.new {
     domain = "script", code = "handler_error", message = message .. "\n" .. raised.trace, value = value, task = self,
@@ -28,47 +34,46 @@ local function handler_failed(self, raised)
   if self.number and not self.completing then core.cancel(self.number) end
 end
 
--- Calls a function of the script. Answers false when it raised (the task is then being cancelled), else true and its
--- results.
+-- Calls a function for a task. Answers false when it raised (the task is then being cancelled), else true and its
+-- result.
 function steps.call(self, fn, ...)
-  local ok, a, b = xpcall(fn, traceback, ...)
-  if ok then return true, a, b end
-  handler_failed(self, a)
+  local ok, result = xpcall(fn, errors.capture, ...)
+  if ok then return true, result end
+  handler_failed(self, result)
   return false
 end
-
-local call = steps.call
 
 function steps.delegate_handler(self, name)
   local delegate = self.session.delegate
   local handler = delegate and delegate[name]
-  if handler ~= nil and type(handler) ~= "function" and not (getmetatable(handler) or {}).__call then
-    handler_failed(self, { value = ("the delegate's '%s' is not a function"):format(name), trace = "" })
-    return nil
+  if handler ~= nil and not options.is_callable(handler) then
+    error(("the delegate's '%s' is not a function"):format(name), 0)
   end
   return handler
 end
 
-local delegate_handler = steps.delegate_handler
-
--- Calls the delegate's handler; true and nothing when there is none.
-function steps.call_delegate(self, name, ...)
-  local handler = delegate_handler(self, name)
-  if handler then return call(self, handler, self.session, self, ...) end
-  return true
+-- Calls the delegate's handler; nothing when there is none.
+local function call_delegate(self, name, ...)
+  local handler = steps.delegate_handler(self, name)
+  if handler then return handler(self.session, self, ...) end
 end
+steps.call_delegate = call_delegate
 
-local call_delegate = steps.call_delegate
-
+-- Runs the steps there are, in a fiber of their own. A step may raise, which fails the task; then only the last step
+-- is left to do.
 local function drain(self)
   local queue = self.queue
+  self.draining = current()
+  fibers.enter(self.scope)
   while true do
     local step = queue[queue.first]
     if not step then break end
     queue[queue.first] = nil
     queue.first = queue.first + 1
-    step[1](self, table.unpack(step, 2, step.n))
+    if step.is_last then fibers.shield() end
+    if step.is_last or not self.failure then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
   end
+  fibers.exit()
   self.draining = false
 end
 
@@ -81,53 +86,56 @@ function steps.enqueue(self, step, ...)
   end
   queue.last = queue.last + 1
   queue[queue.last] = table.pack(step, ...)
-  queue[queue.last].n = select("#", ...) + 1
   if not self.draining then
     self.draining = true
     fibers.run(drain, self)
   end
 end
 
+-- Queues the step that ends the task.
+function steps.enqueue_last(self, step)
+  steps.enqueue(self, step)
+  self.queue[self.queue.last].is_last = true
+end
+
 -- Steps -------------------------------------------------------------------------------------------------------------
+
+local function is_same(a, b)
+  return a.method == b.method and a.url == b.url and a.body == b.body and tostring(a.headers) == tostring(b.headers)
+end
+
+local function parts_of(kind, extra)
+  if kind == "parts" then return table.unpack(extra) end
+end
 
 function steps.redirect(self, head, proposed)
   local before = proposed:copy()
-  local ok, answer = call_delegate(self, "will_perform_redirection", head, proposed)
-  if not ok or self.completing then return end
+  local answer = call_delegate(self, "will_perform_redirection", head, proposed)
+  if self.completing then return end
   if answer == false then return core.answer_redirect(self.number, false) end
   if answer == nil then answer = before end
   if type(answer) == "string" then answer = request.new(answer) end
   if not request.is(answer) then
-    return handler_failed(self, {
-      value = "will_perform_redirection must return a request, false or nothing, not " .. type(answer), trace = "",
-    })
+    error("will_perform_redirection must return a request, false or nothing, not " .. type(answer), 0)
   end
-  self.current_request = answer
   local fine, fields = request.check(answer, self.session)
+  self.current_request = answer
   if not fine then
     self.failure = fields
     return core.cancel(self.number)
   end
-  local kind, value, reader = request.flatten_body(answer.body, "a request's 'body'")
-  if answer.method == before.method and answer.url == before.url and answer.body == before.body
-    and tostring(answer.headers) == tostring(before.headers) then
-    return core.answer_redirect(self.number, true)
-  end
-  if reader then
-    self.reader = type(reader) == "function" and reader or self.reader
-  end
-  core.answer_redirect(self.number, true, answer.method, answer.url, fields, kind, value)
+  if is_same(answer, before) then return core.answer_redirect(self.number, true) end
+  local kind, value, extra = request.flatten_body(answer.body, "a request's 'body'")
+  if type(extra) == "function" then self.reader = extra end
+  core.answer_redirect(self.number, true, answer.method, answer.url, fields, kind, value, parts_of(kind, extra))
 end
 
 function steps.response(self, head)
-  local ok, disposition = call_delegate(self, "did_receive_response", head)
-  if not ok or self.completing then return end
+  local disposition = call_delegate(self, "did_receive_response", head)
+  if self.completing then return end
   if disposition == nil or disposition == "allow" then return core.answer_response(self.number, true) end
   if disposition == "cancel" then return core.answer_response(self.number, false) end
-  handler_failed(self, {
-    value = ("did_receive_response must return \"allow\" or \"cancel\", not %s"):format(tostring(disposition)),
-    trace = "",
-  })
+  error(("did_receive_response must return \"allow\" or \"cancel\", not %s"):format(tostring(disposition)), 0)
 end
 
 function steps.informational(self, head)
@@ -135,13 +143,12 @@ function steps.informational(self, head)
 end
 
 function steps.data(self, data)
-  local ok
   if self.sink then
-    ok = call(self, self.sink, data)
+    self.sink(data)
   else
-    ok = call_delegate(self, "did_receive_data", data)
+    call_delegate(self, "did_receive_data", data)
   end
-  if ok and not self.completing then core.consumed(self.number) end
+  if not self.completing then core.consumed(self.number) end
 end
 
 function steps.sent(self)
@@ -153,28 +160,25 @@ end
 function steps.progress(self)
   local received, expected = self.progress_received, self.progress_expected
   self.progress_received = false
-  if received and self.progress then call(self, self.progress, received, expected) end
+  if received and self.progress then self.progress(received, expected) end
 end
 
 function steps.body_chunk(self, size)
-  local reader = self.reader
-  local ok, chunk = call(self, reader, size)
-  if not ok or self.completing then return end
+  local chunk = self.reader(size)
+  if self.completing then return end
   if chunk ~= nil and type(chunk) ~= "string" then
-    return handler_failed(self, {
-      value = "the body's reader function must return a string or nil, not " .. type(chunk), trace = "",
-    })
+    error("the body's reader function must return a string or nil, not " .. type(chunk), 0)
   end
   core.body_chunk(self.number, chunk)
 end
 
 function steps.new_body(self)
-  local ok, body = call_delegate(self, "need_new_body_stream")
-  if not ok or self.completing then return end
+  local body = call_delegate(self, "need_new_body_stream")
+  if self.completing then return end
   if body == nil then return core.new_body(self.number) end
-  local kind, value, reader = request.flatten_body(body, "what need_new_body_stream returns")
-  self.reader = reader
-  core.new_body(self.number, kind, value)
+  local kind, value, extra = request.flatten_body(body, "what need_new_body_stream returns")
+  if type(extra) == "function" then self.reader = extra end
+  core.new_body(self.number, kind, value, parts_of(kind, extra))
 end
 
 return steps

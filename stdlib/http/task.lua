@@ -4,10 +4,13 @@
 
 local core = require "httpscript.core"
 local native = require "httpscript.fiber"
+local active = require "http.active"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
+local options = require "http.options"
 local request = require "http.request"
 local response = require "http.response"
+local scopes = require "http.scopes"
 local settings_of = require "http.settings"
 local steps = require "http.steps"
 
@@ -15,11 +18,6 @@ local task = {}
 
 -- The same bits as SessionCore.Interest.
 local INTEREST = { redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32 }
-
--- Tasks that were begun and are not completed, by slot; false where a slot is free. A number for the core is the slot
--- in its low 20 bits and a count above, so that numbers are unique while the table keeps its shape.
-local active, free_slots, free_count, begun_count = {}, {}, 0, 0
-local SLOT_BITS, SLOT_MASK = 20, (1 << 20) - 1
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
 local NO_SETTINGS = {}
@@ -67,28 +65,31 @@ end
 
 -- Completion --------------------------------------------------------------------------------------------------------
 
--- Whether anybody hears of the error in another way than by `wait`.
+local function tell_metrics(self)
+  if self._metrics and steps.delegate_handler(self, "did_finish_collecting_metrics") then
+    steps.call_delegate(self, "did_finish_collecting_metrics", self.metrics)
+  end
+end
+
+-- Answers whether there was somebody to tell.
 local function tell_completion(self)
   local completion = self.completion
   if completion then
-    local data = self.response and self.response.body
-    steps.call(self, completion, data, self.response, self.error)
+    completion(self.response and self.response.body, self.response, self.error)
     return true
   end
   local handler = not self.is_call and steps.delegate_handler(self, "did_complete")
-  if handler then steps.call(self, handler, self.session, self, self.error) end
+  if handler then handler(self.session, self, self.error) end
   return handler and true or false
 end
 
 local function step_complete(self)
   local failed_before = self.failure
   if failed_before then self.error = failed_before end
-  local told = false
+  local _, told
   if self.session.delegate or self.completion then
-    if self._metrics and steps.delegate_handler(self, "did_finish_collecting_metrics") then
-      steps.call_delegate(self, "did_finish_collecting_metrics", self.metrics)
-    end
-    told = tell_completion(self)
+    steps.call(self, tell_metrics, self)
+    _, told = steps.call(self, tell_completion, self)
   end
   if self.failure and self.failure ~= failed_before then
     self.error, told = self.failure, false
@@ -96,7 +97,7 @@ local function step_complete(self)
   self.session:_forget(self)
   local err = self.error
   if err then err.response = err.response or self.response end
-  if err and err.domain == "script" and not told and not self.waiter and not fibers.is_stopping() then
+  if err and err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
     fibers.note_unobserved(self)
   end
   fibers.complete(self)
@@ -116,30 +117,21 @@ local function complete(self, err, head)
     if not errors.is(err) then err = errors.new(err) end
     err.task = err.task or self
     err.response = err.response or head
+    err.url = err.url or request.shown_url(tostring(self.original_request.url))
     self.error = err
   end
   self.response = head or self.response
   if needs_fiber(self) then
-    steps.enqueue(self, step_complete)
+    steps.enqueue_last(self, step_complete)
   else
     step_complete(self)
   end
 end
 
--- Takes a task out of its slot, if the number is still its.
-local function release(number)
-  local slot = number & SLOT_MASK
-  local self = active[slot]
-  if not self or self.number ~= number then return nil end
-  active[slot] = false
-  free_count = free_count + 1
-  free_slots[free_count] = slot
-  return self
-end
-
 local function on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected)
-  local self = release(number)
+  local self = active.take(number)
   if not self then return end
+  scopes.leave(self.scope, self)
   self._metrics = metrics
   if not self.is_call then
     self.count_of_bytes_received, self.count_of_bytes_sent = nil, nil
@@ -158,12 +150,7 @@ local events = {}
 events[1] = on_completed
 events[2] = fibers.timer_fired
 
-local enqueue = steps.enqueue
-
-local function find(number)
-  local self = active[number & SLOT_MASK]
-  return self and self.number == number and self or nil
-end
+local enqueue, find = steps.enqueue, active.find
 
 local function on_task(step)
   return function(number, ...)
@@ -229,7 +216,7 @@ function task.on_session_invalidated(handler) events[11] = handler end
 
 events[12] = function()
   fibers.stop()
-  for _, self in ipairs(task.begun()) do self:cancel() end
+  for _, self in ipairs(active.list()) do self:cancel() end
 end
 
 events[13] = fibers.report_unobserved
@@ -309,71 +296,47 @@ local function start(self, number, fields, kind, value, scheme, user, secret, ..
     settings.decompress ~= false, settings.max_body, self.priority, ...)
 end
 
-local function occupy(self)
-  local slot
-  if free_count > 0 then
-    slot = free_slots[free_count]
-    free_count = free_count - 1
-  else
-    slot = #active + 1
-  end
-  begun_count = begun_count + 1
-  active[slot] = self
-  self.number = begun_count << SLOT_BITS | slot
-  return self.number
-end
-
--- The tasks that were begun and are not completed, in the order of their numbers.
-function task.begun(session)
-  local list = {}
-  for _, self in ipairs(active) do
-    if self and (session == nil or self.session == session) then list[#list + 1] = self end
-  end
-  table.sort(list, function(a, b) return a.number >> SLOT_BITS < b.number >> SLOT_BITS end)
-  return list
-end
-
-fibers.on_cancel_scope(function(scope)
-  for _, self in ipairs(task.begun()) do
-    if fibers.is_within(self.scope, scope) then self:cancel() end
-  end
-end)
-
--- Hands the task to the core.
+-- Hands the task to the core. What only a wrong program does is raised before anything has changed.
 local function begin(self)
+  local may_begin = fibers.may_begin()
   local req = self.original_request
-  self.scope = fibers.scope()
-  if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
+  local kind, value, extra
   local fine, fields = request.check(req, self.session)
-  if not fine then return fail_at_once(self, fields) end
-  local kind, value, extra = request.flatten_body(req.body, "a request's 'body'")
+  if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
   local scheme, user, secret = settings_of.auth(self.settings.auth)
+  self.begun, self.suspensions, self.state = true, 0, "running"
+  self.scope = fibers.scope()
+  if not may_begin then return fail_at_once(self, errors.cancelled("the script is being ended")) end
+  if not fine then return fail_at_once(self, fields) end
   if type(extra) == "function" then self.reader = extra end
-  local number = occupy(self)
+  local number = active.add(self)
+  scopes.join(self.scope, self)
   if kind == "parts" then return start(self, number, fields, kind, value, scheme, user, secret, table.unpack(extra)) end
   return start(self, number, fields, kind, value, scheme, user, secret)
 end
 
+local function check_receiver(value, name)
+  if not task.is(value) then options.receiver(value, Task, name) end
+end
+
 -- task:resume() starts the task, or takes back one suspend.
 function methods:resume()
+  check_receiver(self, "task:resume")
   if self.state == "completed" or self.state == "canceling" then return end
   if self.suspensions == 0 then return end
   if self.suspensions > 1 then
     self.suspensions = self.suspensions - 1
     return
   end
+  if not self.begun then return begin(self) end
   self.suspensions = 0
   self.state = "running"
-  if self.begun then
-    if self.number then core.resume(self.number) end
-    return
-  end
-  self.begun = true
-  begin(self)
+  if self.number then core.resume(self.number) end
 end
 
 -- task:suspend() pauses transmission and timers; calls nest.
 function methods:suspend()
+  check_receiver(self, "task:suspend")
   if self.state == "completed" or self.state == "canceling" then return end
   self.suspensions = self.suspensions + 1
   if self.suspensions > 1 then return end
@@ -383,6 +346,7 @@ end
 
 -- task:cancel() ends the task with `cancelled`; harmless at any time.
 function methods:cancel()
+  check_receiver(self, "task:cancel")
   if self.state == "completed" or self.state == "canceling" then return end
   self.state = "canceling"
   if self.number then
@@ -395,9 +359,11 @@ end
 
 -- task:wait() yields until after did_complete -> response | nil, err.
 function methods:wait()
+  check_receiver(self, "task:wait")
   fibers.observe(self)
   if not self.done then
     fibers.require_yieldable()
+    if self.draining == native.current() then options.misuse("a handler cannot wait for the end of its own task") end
     fibers.wait_for(self)
     fibers.observe(self)
   end
@@ -407,14 +373,21 @@ end
 
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
+  check_receiver(self, "task:copy")
   return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion or nil)
 end
 
--- Stands for a call under way that was made without a task object: it can be looked at and cancelled.
-function task.of_call(session, number)
-  local self = task.new_call(session, 0, nil)
+-- Stands for a call under way that was made without a task object: it can be looked at, waited for and cancelled.
+function task.of_call(session, number, identifier, method, url)
+  local self = task.new_call(session, identifier, request.from_options(method, url))
   self.state, self.begun, self.number = "running", true, number
   return self
+end
+
+-- The call has ended that such a task stands for.
+function task.end_call(self, err, head)
+  self.state, self.error, self.response, self.number = "completed", err or nil, head, false
+  fibers.complete(self)
 end
 
 -- A completed task for a call that was made without one: what an error's `task` is.

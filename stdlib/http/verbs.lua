@@ -38,6 +38,7 @@ local function check_values(given)
     misuse("option 'priority' must be from 0 to 1")
   end
   if math.type(given.redirects) and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
+  if type(given.sink) == "string" then options.path(given.sink, "option 'sink'") end
   for _, name in ipairs { "timeout", "resource_timeout" } do
     if given[name] and is_not_positive(given[name]) then misuse("option '%s' must be more than 0 seconds", name) end
   end
@@ -46,8 +47,7 @@ end
 local function attempt(self, req, given)
   local result, problem = call.make(self, req, given)
   if result ~= false then return result, problem end
-  local one = self:_new_call(req, given)
-  one:resume()
+  local one = self:_start_call(req, given)
   if not one.done then fibers.wait_for(one) end
   local err = one.error
   if not err then return one.response end
@@ -74,6 +74,7 @@ end
 for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "options" } do
   local method = name:upper()
   methods[name] = function(self, url, given)
+    if getmetatable(self) ~= session.class then options.receiver(self, session.class, "session:" .. name) end
     if type(url) ~= "string" then
       url = request.url_text(url) or misuse("argument #1 of %s must be a URL, not %s", name, type(url))
     end
@@ -100,6 +101,7 @@ end
 
 -- session:send(options) or session:send(request [, options]) yields -> response | nil, err.
 function methods:send(given, beside)
+  options.receiver(self, session.class, "session:send")
   if request.is(given) then return send_request(self, given, beside) end
   if beside ~= nil then misuse("argument #2 of send is for the options of a request") end
   options.check(given, SEND, "argument #1 of send")

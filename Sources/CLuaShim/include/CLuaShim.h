@@ -202,7 +202,7 @@ void clua_collect(clua_runtime *runtime);
 
 // MARK: Signals
 
-/// Installs handlers for SIGINT, SIGTERM and SIGALRM. The first signal wakes the loop through `wake_descriptor` and arms a hook
+/// Installs handlers for SIGINT, SIGTERM and SIGALRM, and for SIGPIPE where standard output is what broke. The first signal wakes the loop through `wake_descriptor` and arms a hook
 /// that interrupts Lua code which does not come back to the loop within a quarter of a second; a second one ends the
 /// process at once with status 128 + n.
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor);
@@ -220,6 +220,9 @@ void clua_be_patient(bool is_patient);
 void clua_watch_terminal(void);
 /// Whether one of these came since the last call: the prompt has to be drawn again.
 bool clua_take_terminal_change(void);
+
+/// Writes out what is buffered for standard output; false when that, or an earlier write, failed.
+bool clua_flush_output(void);
 
 // MARK: JSON
 

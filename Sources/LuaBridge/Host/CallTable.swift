@@ -5,46 +5,52 @@ import SessionCore
 ///
 /// Numbers of calls are negative, so that they never meet those that Lua gives its tasks.
 struct CallTable {
+  /// A call under way.
+  struct Entry {
+    let task: TaskID
+    let fiber: Int
+    let session: SessionID
+    /// Which task of its session it is.
+    let identifier: Int
+    let method: String
+    let url: String
+  }
+
   private static let fiberBits = 24
-  /// By fiber: the number of the task it waits for, 0 for none.
-  private var waiting: [Int] = []
-  /// By fiber: the session of that task.
-  private var sessions: [Int] = []
+  /// By fiber.
+  private var entries: [Entry?] = []
   private var begun = 0
 
   static func isCall(_ task: TaskID) -> Bool { task.rawValue < 0 }
 
-  mutating func begin(fiber: Int, session: SessionID) -> TaskID {
-    while waiting.count <= fiber {
-      waiting.append(0)
-      sessions.append(0)
-    }
+  /// - Returns: nil for what is no fiber's number.
+  mutating func begin(fiber: Int, session: SessionID, identifier: Int, _ request: Request) -> TaskID? {
+    guard fiber > 0, fiber < 1 << Self.fiberBits else { return nil }
+    while entries.count <= fiber { entries.append(nil) }
     begun += 1
-    let number = -(begun << Self.fiberBits | fiber)
-    waiting[fiber] = number
-    sessions[fiber] = session.rawValue
-    return TaskID(number)
+    let task = TaskID(-(begun << Self.fiberBits | fiber))
+    entries[fiber] = Entry(
+      task: task, fiber: fiber, session: session, identifier: identifier, method: request.method, url: request.url)
+    return task
   }
 
   /// The fiber that waits for this task, which then waits no more.
   mutating func complete(_ task: TaskID) -> Int? {
-    let fiber = -task.rawValue & (1 << Self.fiberBits - 1)
-    guard fiber < waiting.count, waiting[fiber] == task.rawValue else { return nil }
-    waiting[fiber] = 0
+    let fiber = (0 &- task.rawValue) & (1 << Self.fiberBits - 1)
+    guard fiber < entries.count, entries[fiber]?.task == task else { return nil }
+    entries[fiber] = nil
     return fiber
   }
 
   /// The task a fiber waits for, which then waits no more.
   mutating func end(fiber: Int) -> TaskID? {
-    guard fiber < waiting.count, waiting[fiber] != 0 else { return nil }
-    defer { waiting[fiber] = 0 }
-    return TaskID(waiting[fiber])
+    guard entries.indices.contains(fiber), let entry = entries[fiber] else { return nil }
+    entries[fiber] = nil
+    return entry.task
   }
 
-  /// The tasks that are waited for: all, or those of one session.
-  func tasks(of session: SessionID? = nil) -> [TaskID] {
-    waiting.indices
-      .filter { waiting[$0] != 0 && (session == nil || sessions[$0] == session?.rawValue) }
-      .map { TaskID(waiting[$0]) }
+  /// The calls that are waited for: all, or those of one session.
+  func calls(of session: SessionID? = nil) -> [Entry] {
+    entries.compactMap { $0 }.filter { session == nil || $0.session == session }
   }
 }

@@ -13,6 +13,13 @@ public protocol Interlocutor: AnyObject {
   func dismiss()
 }
 
+/// Standard output as the script's `print` writes to it.
+public enum Output {
+  /// Writes out what is buffered.
+  /// - Returns: false when that, or an earlier write, failed.
+  public static func flush() -> Bool { clua_flush_output() }
+}
+
 /// What the terminal tells by signals.
 public enum TerminalSignals {
   /// From now on SIGCONT (the process goes on after Ctrl-Z) and SIGWINCH (another size) make the loop turn.

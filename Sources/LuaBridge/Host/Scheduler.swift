@@ -35,6 +35,8 @@ public final class Scheduler {
   private var events: [Event] = []
   /// Tasks begun in the core and not yet completed; they keep the process alive.
   private(set) var outstandingTasks = 0
+  /// Sessions whose end has been asked for and not been told.
+  private var endingSessions: Set<Int> = []
   private var ending: Ending?
   private var failed = false
   private var stopDeadline: Double?
@@ -71,13 +73,22 @@ public final class Scheduler {
 
   func submit(_ command: Command) {
     if case .startTask = command { outstandingTasks += 1 }
+    if case .invalidateSession(let id, _) = command { endingSessions.insert(id.rawValue) }
     port.submit(command)
   }
 
   /// Begins a task whose end resumes the calling fiber with the completion's values, without a task object in Lua:
   /// the common call costs no more than it must.
-  func call(_ request: TaskRequest, in session: SessionID) {
-    submit(.startTask(calls.begin(fiber: interpreter.currentFiber, session: session), session, request))
+  ///
+  /// - Parameter identifier: which task of its session it is.
+  /// - Returns: false outside of a fiber.
+  func call(_ request: TaskRequest, in session: SessionID, identifier: Int) -> Bool {
+    let fiber = interpreter.currentFiber
+    guard let task = calls.begin(fiber: fiber, session: session, identifier: identifier, request.request) else {
+      return false
+    }
+    submit(.startTask(task, session, request))
+    return true
   }
 
   /// Cancels the call a fiber waits in, if it is in one; the fiber is not told.
@@ -87,11 +98,11 @@ public final class Scheduler {
 
   /// Cancels all calls, or those of one session; who waits in them gets `cancelled`.
   func cancelCalls(of session: SessionID? = nil) {
-    for task in calls.tasks(of: session) { port.submit(.cancelTask(task)) }
+    for call in calls.calls(of: session) { port.submit(.cancelTask(call.task)) }
   }
 
-  /// The numbers of a session's calls under way.
-  func calls(of session: SessionID) -> [Int] { calls.tasks(of: session).map(\.rawValue) }
+  /// A session's calls under way.
+  func calls(of session: SessionID) -> [CallTable.Entry] { calls.calls(of: session) }
 
   /// An error that nobody will handle: shown, and the exit status says so.
   func uncaught(_ message: String) {
@@ -122,17 +133,23 @@ public final class Scheduler {
       checkStop()
       runReady()
       fireTimers()
-      guard hasWork else { return }
+      guard hasWork || hasLastWord() else { return }
       collectEvents()
       deliverEvents()
       interlocutor?.listen()
     }
   }
 
+  /// Whether the core has events although nothing is under way (the end of a session).
+  private func hasLastWord() -> Bool {
+    port.wait(until: 0, into: &events)
+    return !events.isEmpty
+  }
+
   private var hasWork: Bool {
     if !ready.isEmpty { return true }
-    if stopDeadline != nil, outstandingTasks == 0 { return false }
-    return outstandingTasks > 0 || timers.count > 0 || interlocutor != nil
+    if outstandingTasks > 0 || !endingSessions.isEmpty { return true }
+    return stopDeadline == nil && (timers.count > 0 || interlocutor != nil)
   }
 
   private func runReady() {
@@ -142,7 +159,7 @@ public final class Scheduler {
   }
 
   private func run(_ fiber: Int) {
-    guard fiber < isAlive.count, isAlive[fiber] else { return }
+    guard isAlive.indices.contains(fiber), isAlive[fiber] else { return }
     finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber)))
   }
 
@@ -176,7 +193,7 @@ public final class Scheduler {
 
   private func collectEvents() {
     let now = MonotonicClock.now
-    var deadline = ready.isEmpty ? timers.nextDeadline() : now - 1
+    var deadline = ready.isEmpty && events.isEmpty && !isQuitting ? timers.nextDeadline() : now - 1
     if let stopDeadline { deadline = min(deadline ?? stopDeadline, stopDeadline) }
     port.wait(until: deadline, into: &events)
   }
@@ -184,14 +201,21 @@ public final class Scheduler {
   private func deliverEvents() {
     guard !events.isEmpty else { return }
     for event in events {
-      if case .completed(let task, let completion) = event {
+      switch event {
+      case .completed(let task, let completion):
         outstandingTasks -= 1
         if CallTable.isCall(task) {
           finishCall(task, completion)
-          continue
+        } else if !dispatch({ $0.append(event) }) {
+          let error = TaskError(.resourceUnavailable, "not enough memory")
+          dispatch { $0.append(.completed(task, Completion(error: error))) }
         }
+      case .sessionInvalidated(let session):
+        endingSessions.remove(session.rawValue)
+        dispatch { $0.append(event) }
+      default:
+        if !dispatch({ $0.append(event) }), let task = event.task { port.submit(.cancelTask(task)) }
       }
-      dispatch { $0.append(event) }
     }
     events.removeAll(keepingCapacity: true)
   }
@@ -205,14 +229,18 @@ public final class Scheduler {
     finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber), valuesFrom: start))
   }
 
-  private func dispatch(_ fill: (Outbox) -> Void) {
+  /// - Returns: false when the standard library could not take the event, as when memory has run out.
+  @discardableResult
+  private func dispatch(_ fill: (Outbox) -> Void) -> Bool {
     let outbox = interpreter.outbox
     let start = outbox.position
     fill(outbox)
     do {
       try interpreter.dispatch(from: start)
+      return true
     } catch {
       uncaught((error as? ScriptError)?.message ?? "\(error)")
+      return false
     }
   }
 
@@ -220,7 +248,10 @@ public final class Scheduler {
 
   private func checkStop() {
     checkSignal()
-    if isQuitting { stop(.done) }
+    if isQuitting {
+      isQuitting = false
+      stop(.done)
+    }
     if let stopDeadline, MonotonicClock.now >= stopDeadline { abandon() }
   }
 
@@ -255,6 +286,7 @@ public final class Scheduler {
     }
     timers = TimerQueue()
     outstandingTasks = 0
+    endingSessions = []
   }
 
   /// Tells the script's side that all is over, so that jobs nobody waited for are heard of.

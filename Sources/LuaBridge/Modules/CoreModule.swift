@@ -27,7 +27,7 @@ enum CoreModule {
         return .returned
       },
       .init("timer") { call in
-        guard let seconds = call.number(1) else { return call.wrongType(1, "number") }
+        guard let seconds = call.number(1), !seconds.isNaN else { return call.wrongType(1, "number") }
         call.results.append(scheduler.timers.add(deadline: MonotonicClock.now + max(0, seconds)))
         return .returned
       },
@@ -60,10 +60,11 @@ enum CoreModule {
         return .returned
       },
       .init("call") { call in
+        guard let identifier = call.integer(1) else { return call.wrongType(1, "identifier") }
         guard let session = call.integer(2) else { return call.wrongType(2, "session") }
         guard let request = TaskArguments.read(call) else { return call.raise("incomplete task") }
-        scheduler.call(request, in: SessionID(session))
-        return .parked
+        let isBegun = scheduler.call(request, in: SessionID(session), identifier: identifier)
+        return isBegun ? .parked : call.raise("cannot wait here")
       },
       .init("cancel_call") { call in
         guard let fiber = call.integer(1) else { return call.wrongType(1, "fiber") }
@@ -77,9 +78,15 @@ enum CoreModule {
       },
       .init("calls") { call in
         guard let session = call.integer(1) else { return call.wrongType(1, "session") }
-        let numbers = scheduler.calls(of: SessionID(session))
-        call.results.beginList(numbers.count)
-        for number in numbers { call.results.append(number) }
+        let calls = scheduler.calls(of: SessionID(session))
+        call.results.beginList(calls.count * 5)
+        for one in calls {
+          call.results.append(one.task.rawValue)
+          call.results.append(one.fiber)
+          call.results.append(one.identifier)
+          call.results.append(one.method)
+          call.results.append(one.url)
+        }
         return .returned
       },
       command("suspend", scheduler) { .suspendTask(TaskID($0)) },
@@ -99,7 +106,7 @@ enum CoreModule {
     [
       answer("answer_redirect", scheduler) { call in
         guard let method = call.string(3) else { return .redirect(call.boolean(2) ? .followProposed : .refuse) }
-        return TaskArguments.request(call, method: method, at: 4).map { .redirect(.follow($0)) }
+        return TaskArguments.request(call, method: method, at: 4, parts: 8).map { .redirect(.follow($0)) }
       },
       answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
       answer("consumed", scheduler) { _ in .dataConsumed },
@@ -108,7 +115,7 @@ enum CoreModule {
         .bodyFailed(TaskError(.handlerError, domain: .script, call.string(2) ?? "the body reader failed"))
       },
       answer("new_body", scheduler) { call in
-        call.isNil(2) ? .newBody(nil) : TaskArguments.body(call, at: 2).map { .newBody($0) }
+        call.isNil(2) ? .newBody(nil) : TaskArguments.body(call, at: 2, parts: 4).map { .newBody($0) }
       },
     ]
   }

@@ -26,6 +26,17 @@ public enum Event {
   case completed(TaskID, Completion)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
   case sessionInvalidated(SessionID)
+
+  /// The task it is about.
+  public var task: TaskID? {
+    switch self {
+    case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
+      .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
+      .needsBodyStream(let task):
+      task
+    case .sessionInvalidated: nil
+    }
+  }
 }
 
 /// How a task ended. `error == nil` is success; a response may be there beside an error.

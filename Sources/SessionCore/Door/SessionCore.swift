@@ -135,7 +135,7 @@ public final class SessionCore: Port {
   }
 
   private func invalidate(_ id: SessionID, _ cancelling: Bool) {
-    guard let session = sessions[id.rawValue] else { return }
+    guard let session = sessions[id.rawValue] else { return outbox.append(.sessionInvalidated(id)) }
     session.isInvalidated = true
     if cancelling {
       for transfer in transfers.values where transfer.session === session {

@@ -13,6 +13,9 @@ final class Host {
   private let maximumConnections: Int
   private var waiting: [Waiting] = []
 
+  /// More than a process may have descriptors.
+  static let connectionLimit = 1 << 20
+
   /// What a connection carries at once (RFC 9113 §6.5.2 recommends no less than 100).
   private static let streamsPerConnection = 100
 
@@ -31,7 +34,7 @@ final class Host {
     self.name = name
     self.port = port
     self.proxy = proxy
-    self.maximumConnections = max(1, maximumConnections)
+    self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
   }
 
   var isIdle: Bool { active == 0 && waiting.isEmpty }

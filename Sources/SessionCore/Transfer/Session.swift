@@ -44,7 +44,7 @@ final class Session {
   }
 
   private static func idleConnections(_ configuration: SessionConfiguration) -> Int {
-    max(64, 2 * configuration.maximumConnectionsPerHost)
+    max(64, 2 * min(configuration.maximumConnectionsPerHost, Host.connectionLimit))
   }
 
   func takeHandle() -> EasyHandle? {

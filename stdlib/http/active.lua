@@ -1,0 +1,53 @@
+-- Tasks that were begun and are not completed, by the number the core knows them by.
+--
+-- They are in slots, false where one is free. A number is the slot in its low 20 bits and a count above, so that
+-- numbers are unique while the table keeps its shape.
+
+local active = {}
+
+local slots, free_slots, free_count, begun_count = {}, {}, 0, 0
+local SLOT_BITS, SLOT_MASK = 20, (1 << 20) - 1
+
+-- Gives a task its number.
+function active.add(task)
+  local slot
+  if free_count > 0 then
+    slot = free_slots[free_count]
+    free_count = free_count - 1
+  else
+    slot = #slots + 1
+  end
+  begun_count = begun_count + 1
+  slots[slot] = task
+  task.number = begun_count << SLOT_BITS | slot
+  return task.number
+end
+
+-- The task of a number, or nil.
+function active.find(number)
+  local task = slots[number & SLOT_MASK]
+  return task and task.number == number and task or nil
+end
+
+-- The same, and it is not active any more.
+function active.take(number)
+  local task = active.find(number)
+  if not task then return nil end
+  local slot = number & SLOT_MASK
+  slots[slot] = false
+  free_count = free_count + 1
+  free_slots[free_count] = slot
+  return task
+end
+
+-- All, or those of a session, in the order of their beginning.
+function active.list(session)
+  local list = {}
+  for _, task in ipairs(slots) do
+    if task and (session == nil or task.session == session) then list[#list + 1] = task end
+  end
+  table.sort(list, function(a, b) return a.number >> SLOT_BITS < b.number >> SLOT_BITS end)
+  return list
+end
+
+return active
