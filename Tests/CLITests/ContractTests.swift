@@ -103,6 +103,27 @@ import Testing
 
   static let requests = [
     ScriptCase(
+      "a request can be sent with options beside it, but not with those that are its own",
+      raised + """
+        local request = http.request { url = base .. "/busy", headers = { A = "b" } }
+        local size = 0
+        local r = assert(http.send(request, { sink = function(data) size = size + #data end, timeout = 5 }))
+        print(r.status, r.body, size, request.timeout)
+        raised(http.send, request, { json = 1 })
+        raised(http.send, { url = base }, { timeout = 1 })
+        """,
+      prints: "503\tnil\t4\tnil", "script.lua:2: unknown option 'json'",
+      "script.lua:2: argument #2 of send is for the options of a request"),
+    ScriptCase(
+      "a URL in parts is a URL",
+      """
+      local u = require("http.url").parse(base)
+      u.path, u.query = "/a b", "c=d"
+      print((assert(http.get(u)).body:match("%C*")), tostring(http.request(u)) == "GET " .. base .. "/a%20b?c=d")
+      local file = require("http.url").parse("file:///etc/hosts")
+      print(file.host, file.path, tostring(file))
+      """, prints: "GET /a%20b?c=d\ttrue", "nil\t/etc/hosts\tfile:///etc/hosts"),
+    ScriptCase(
       "a request refuses unknown fields and wrong types",
       raised + """
         local request = http.request(base)

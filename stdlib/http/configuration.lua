@@ -185,6 +185,10 @@ function configuration.flatten(given)
     flat[#flat + 1] = name
     flat[#flat + 1] = value
   end
+  local least, most = given.tls_minimum_supported, given.tls_maximum_supported
+  if least and most and least > most then
+    misuse("configuration field 'tls_minimum_supported' must not be above 'tls_maximum_supported'")
+  end
   for _, name in ipairs(PASSED) do
     local value = given[name]
     if value ~= nil then add(name, value) end

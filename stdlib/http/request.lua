@@ -46,9 +46,15 @@ function Request.__newindex(self, name, value)
   rawset(self, name, value)
 end
 
+-- The text of a URL that a script gave in parts (`http.url`), or nil.
+function request.url_text(value)
+  if type(value) == "table" and (getmetatable(value) or {}).__name == "http.url" then return tostring(value) end
+end
+
 -- http.request(url) or http.request{ url =, method =, headers =, body =, timeout =, ... } -> a mutable request.
 function request.new(given)
-  if type(given) == "string" then given = { url = given } end
+  local text = type(given) == "string" and given or request.url_text(given)
+  if text then given = { url = text } end
   if request.is(given) then return given:copy() end
   options.expect(given, "table", "argument #1 of http.request")
   options.check(given, FIELDS, "argument #1 of http.request")

@@ -50,13 +50,13 @@ function configurations.background(identifier, fields) end
 function http.session(configuration, delegate) end
 
 ---Makes a request, to be changed and sent later.
----@param url string|http.request.fields|http.request A URL, or fields with at least `url`, or a request to copy.
+---@param url string|http.url|http.request.fields|http.request A URL, or fields with at least `url`, or a request to copy.
 ---@return http.request
 function http.request(url) end
 
 ---Sends GET. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -64,7 +64,7 @@ function http.get(url, options) end
 
 ---Sends HEAD: the response has no body. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -72,7 +72,7 @@ function http.head(url, options) end
 
 ---Sends POST. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -80,7 +80,7 @@ function http.post(url, options) end
 
 ---Sends PUT. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -88,7 +88,7 @@ function http.put(url, options) end
 
 ---Sends PATCH. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -96,7 +96,7 @@ function http.patch(url, options) end
 
 ---Sends DELETE. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -104,7 +104,7 @@ function http.delete(url, options) end
 
 ---Sends OPTIONS. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -113,9 +113,10 @@ function http.options(url, options) end
 ---Sends a request, or what a table of options with `url` and `method` says. *Yields.*
 ---@async
 ---@param request http.request|http.options
+---@param options? http.options Only beside a request: all that is not the request's own, such as `sink`, `auth`, `retry`.
 ---@return http.response|nil response
 ---@return http.error? err
-function http.send(request) end
+function http.send(request, options) end
 
 ---Runs a function concurrently, from the next turn of the loop. What the job begins (tasks, jobs) is cancelled with it.
 ---@param fn fun(...): ...

@@ -72,7 +72,7 @@ function session:flush() end
 
 ---As `http.get`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -80,7 +80,7 @@ function session:get(url, options) end
 
 ---As `http.head`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -88,7 +88,7 @@ function session:head(url, options) end
 
 ---As `http.post`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -96,7 +96,7 @@ function session:post(url, options) end
 
 ---As `http.put`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -104,7 +104,7 @@ function session:put(url, options) end
 
 ---As `http.patch`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -112,7 +112,7 @@ function session:patch(url, options) end
 
 ---As `http.delete`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -120,7 +120,7 @@ function session:delete(url, options) end
 
 ---As `http.options`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -129,9 +129,10 @@ function session:options(url, options) end
 ---As `http.send`, in this session. *Yields.*
 ---@async
 ---@param request http.request|http.options
+---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
-function session:send(request) end
+function session:send(request, options) end
 
 ---A task: one request, with its redirects, until its response. It is made suspended. The verbs (`http.get` and so on) are
 ---tasks with a completion: of the delegate's handlers they call `did_create_task`, `will_perform_redirection`,
