@@ -4,11 +4,10 @@
 local core = require "httpscript.core"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
-local request = require "http.request"
+local lazy = require "http.lazy"
 local response = require "http.response"
-local settings_of = require "http.settings"
-local task = require "http.task"
 
+local request, settings_of, task = lazy "http.request", lazy "http.settings", lazy "http.task"
 local can_park = require("httpscript.fiber").can_park
 local core_call, make_response = core.call, response.make
 

@@ -6,6 +6,7 @@ local core = require "httpscript.core"
 local native = require "httpscript.fiber"
 local active = require "http.active"
 local errors = require "http.errors"
+local events = require "http.events"
 local fibers = require "http.fibers"
 local options = require "http.options"
 local request = require "http.request"
@@ -146,9 +147,7 @@ end
 
 -- Events ------------------------------------------------------------------------------------------------------------
 
-local events = {}
-events[1] = on_completed
-events[2] = fibers.timer_fired
+events[events.COMPLETED] = on_completed
 
 local enqueue, find = steps.enqueue, active.find
 
@@ -159,7 +158,8 @@ local function on_task(step)
   end
 end
 
-events[3] = function(number, status, reason, version, url, block, expected, method, target, flat, has_body)
+events[events.REDIRECT] = function(number, status, reason, version, url, block, expected, method, target, flat,
+    has_body)
   local self = find(number)
   if not self then return end
   local proposed = request.redirected(self.current_request, method, target, flat, has_body)
@@ -171,12 +171,12 @@ events[3] = function(number, status, reason, version, url, block, expected, meth
   end
 end
 
-events[4] = function(number, ...)
+events[events.INFORMATIONAL] = function(number, ...)
   local self = find(number)
   if self then enqueue(self, steps.informational, response.make(...)) end
 end
 
-events[5] = function(number, ...)
+events[events.RESPONSE] = function(number, ...)
   local self = find(number)
   if not self then return end
   local head = response.make(...)
@@ -188,10 +188,10 @@ events[5] = function(number, ...)
   end
 end
 
-events[6] = on_task(steps.data)
+events[events.DATA] = on_task(steps.data)
 
 -- Progress that its handler has not seen yet is merged, so that a slow one is not flooded.
-events[7] = function(number, sent, total, expected)
+events[events.SENT] = function(number, sent, total, expected)
   local self = find(number)
   if not self then return end
   self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
@@ -200,7 +200,7 @@ events[7] = function(number, sent, total, expected)
   if not pending and steps.delegate_handler(self, "did_send_body_data") then enqueue(self, steps.sent) end
 end
 
-events[8] = function(number, received, expected)
+events[events.PROGRESS] = function(number, received, expected)
   local self = find(number)
   if not self then return end
   self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
@@ -209,19 +209,8 @@ events[8] = function(number, received, expected)
   if not pending and self.progress then enqueue(self, steps.progress) end
 end
 
-events[9] = on_task(steps.body_chunk)
-events[10] = on_task(steps.new_body)
-
-function task.on_session_invalidated(handler) events[11] = handler end
-
-events[12] = function()
-  fibers.stop()
-  for _, self in ipairs(active.list()) do self:cancel() end
-end
-
-events[13] = fibers.report_unobserved
-
-native.dispatcher(events)
+events[events.BODY_CHUNK] = on_task(steps.body_chunk)
+events[events.BODY_STREAM] = on_task(steps.new_body)
 
 -- Life --------------------------------------------------------------------------------------------------------------
 

@@ -3,9 +3,11 @@
 local core = require "httpscript.core"
 local call = require "http.call"
 local fibers = require "http.fibers"
+local lazy = require "http.lazy"
 local options = require "http.options"
-local request = require "http.request"
 local session = require "http.session"
+
+local request = lazy "http.request"
 
 local misuse = options.misuse
 local methods = session.methods
