@@ -119,7 +119,7 @@ function response:save(path) end
 ---  `resource_unavailable` (nothing stored, or a body that was not kept);
 ---* the script: `cancelled`; `unknown` for what has no name, with libcurl's own words in `underlying`.
 ---
----Files (a body, a part, a sink, `response:save`) have the domain "file": `file_does_not_exist`, `file_is_directory`,
+---Files (a body, a part, a sink; `response:save` has the domain "file"): `file_does_not_exist`, `file_is_directory`,
 ---`no_permissions_to_read_file`, `cannot_open_file`, `cannot_create_file`, `cannot_write_to_file`, `cannot_move_file`.
 ---Domain "script": `handler_error` (a handler, reader, sink or progress function raised), `job_error` (the function of a
 ---job raised); `value` is what was raised. Domain "json": `syntax`, `premature_end`, `duplicate_key`,
