@@ -32,6 +32,7 @@ let package = Package(
 
     // C shims: no policy, only what Swift cannot say.
     .target(name: "CLuaShim", dependencies: ["CLuaLink", "CJansson"], cSettings: strictC),
+    .target(name: "CArguments", cSettings: strictC),
     .target(name: "CCurlShim", dependencies: ["CCurl"], cSettings: strictC),
 
     // The Lua standard library, embedded as bytes.
@@ -48,13 +49,15 @@ let package = Package(
       dependencies: ["CLuaShim", "SessionCore", "Stdlib", "CJansson", "CXML"],
       swiftSettings: strictSwift),
     .executableTarget(
-      name: "httpscript", dependencies: ["LuaBridge", "SessionCore"], swiftSettings: strictSwift),
+      name: "httpscript", dependencies: ["CArguments", "LuaBridge", "SessionCore"], swiftSettings: strictSwift),
 
     // Servers, launchers and data for the tests; the only place besides them that uses Foundation.
     .target(name: "CTestShim", path: "Tests/CTestShim", cSettings: strictC),
     .target(
       name: "TestSupport", dependencies: ["CTestShim"], path: "Tests/TestSupport", swiftSettings: strictSwift),
     .testTarget(name: "CLITests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
+    .testTarget(name: "CommandLineTests", dependencies: ["httpscript"], swiftSettings: strictSwift),
+    .testTarget(name: "ExampleTests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
     .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaShim"]),
   ],

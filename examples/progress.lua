@@ -1,7 +1,8 @@
 -- Downloads to a file and shows how far it is.
 --
 -- Usage: httpscript progress.lua URL [FILE]
--- FILE appears when the download is complete, never half: until then the data is under a temporary name.
+-- FILE appears when the download is complete, never half: until then the data is under a temporary name. After an
+-- error, or a status such as 404, an older FILE is still what it was.
 --
 -- Against httpbin: `progress.lua http://127.0.0.1:8000/bytes/100000 out.bin` writes out.bin (100000 bytes) and prints
 -- "out.bin: 100000 bytes". Progress is shown on stderr, and only on a terminal.
@@ -40,8 +41,6 @@ local response, err = http.get(url, {
 if is_terminal then io.stderr:write("\r\27[K") end
 assert(response, err)
 if response.status >= 400 then
-  -- What was written is the server's page about the error.
-  os.remove(path)
   io.stderr:write(("progress.lua: %d %s\n"):format(response.status, response.reason))
   os.exit(1)
 end

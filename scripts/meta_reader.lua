@@ -132,19 +132,19 @@ end
 function reader.read(path)
   local file = { text = "", functions = {}, values = {}, classes = {}, aliases = {}, owners = {} }
   local notes = new_notes()
-  for line in io.lines(path) do
-    if line:find("^%-%-%-") then
-      local ok, message = pcall(read_comment, notes, line)
-      if not ok then error(path .. ": " .. message, 0) end
-    else
-      local has_notes = notes.meta or notes.class or notes.alias or #notes.text > 0
-      if has_notes or line:find("^function") then
-        local ok, message = pcall(attach, file, notes, line)
-        if not ok then error(path .. ": " .. message, 0) end
-      end
-      notes = new_notes()
-    end
+  local function read_line(line)
+    if line:find("^%-%-%-") then return read_comment(notes, line) end
+    local has_notes = notes.meta or notes.class or notes.alias or #notes.text > 0
+    if has_notes or line:find("^function") then attach(file, notes, line) end
+    notes = new_notes()
   end
+  local function checked(line)
+    local ok, message = pcall(read_line, line)
+    if not ok then error(path .. ": " .. message, 0) end
+  end
+  for line in io.lines(path) do checked(line) end
+  -- A class may stand at the very end.
+  checked("")
   return file
 end
 

@@ -32,13 +32,24 @@ require_swift() {
   }
 }
 
-# build_release: the executable, with Swift's own libraries inside; prints its path as the last line of stdout.
+# build_release: the executable, with Swift's own libraries inside; prints its path. (`set -e` does not reach into
+# "$(build_release)".)
 build_release() {
-  swift build -c release --static-swift-stdlib --product httpscript >&2
+  swift build -c release --static-swift-stdlib --product httpscript >&2 || return
   echo "$(swift build -c release --static-swift-stdlib --show-bin-path)/httpscript"
 }
 
 # free_port: a TCP port of 127.0.0.1 that nobody uses now.
 free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# wait_for_port PORT PROCESS: until a server listens there; fails when the process ends or ten seconds pass.
+wait_for_port() {
+  for _ in $(seq 200); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return 0
+    kill -0 "$2" 2>/dev/null || return 1
+    sleep 0.05
+  done
+  return 1
 }

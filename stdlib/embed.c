@@ -52,6 +52,9 @@ static const char m_http_dom[] = {
 static const char m_http_errors[] = {
 #embed "http/errors.lua"
 };
+static const char m_http_events[] = {
+#embed "http/events.lua"
+};
 static const char m_http_ext_value[] = {
 #embed "http/ext_value.lua"
 };
@@ -69,6 +72,9 @@ static const char m_http_html[] = {
 };
 static const char m_http_inspect[] = {
 #embed "http/inspect.lua"
+};
+static const char m_http_lazy[] = {
+#embed "http/lazy.lua"
 };
 static const char m_http_links[] = {
 #embed "http/links.lua"
@@ -156,12 +162,14 @@ static const module modules[] = {
     ENTRY("http.dialogue", m_http_dialogue),
     ENTRY("http.dom", m_http_dom),
     ENTRY("http.errors", m_http_errors),
+    ENTRY("http.events", m_http_events),
     ENTRY("http.ext_value", m_http_ext_value),
     ENTRY("http.fibers", m_http_fibers),
     ENTRY("http.filename", m_http_filename),
     ENTRY("http.headers", m_http_headers),
     ENTRY("http.html", m_http_html),
     ENTRY("http.inspect", m_http_inspect),
+    ENTRY("http.lazy", m_http_lazy),
     ENTRY("http.links", m_http_links),
     ENTRY("http.map", m_http_map),
     ENTRY("http.metrics", m_http_metrics),

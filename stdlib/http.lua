@@ -1,23 +1,29 @@
 -- require "http": sessions, tasks and calls.
 
 local core = require "httpscript.core"
-local configuration = require "http.configuration"
 local fibers = require "http.fibers"
-local request = require "http.request"
 local session = require "http.session"
 local verbs = require "http.verbs"
+
+-- How a configuration is made; the module that does it is loaded with the first one.
+local configuration = {}
+for _, kind in ipairs { "default", "ephemeral", "background" } do
+  configuration[kind] = function(fields) return require("http.configuration")[kind](fields) end
+end
 
 local http = {
   -- The number that stands for an unknown size.
   TRANSFER_SIZE_UNKNOWN = -1,
   priority = { low = 0.25, default = 0.5, high = 0.75 },
-  configuration = { default = configuration.default, ephemeral = configuration.ephemeral },
+  configuration = configuration,
   session = session.new,
   shared = session.shared_session(),
-  request = request.new,
+  -- http.request(url_or_fields) -> a request.
+  request = function(given) return require("http.request").new(given) end,
   spawn = fibers.spawn,
   sleep = fibers.sleep,
-  map = require "http.map",
+  -- http.map(list_or_iterator, limit, fn) -> results, errors.
+  map = function(items, limit, fn) return require "http.map"(items, limit, fn) end,
   with_timeout = fibers.with_timeout,
   now = core.now,
   -- http.parse_date(text) -> seconds | nil.

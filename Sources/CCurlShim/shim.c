@@ -60,6 +60,27 @@ CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
+void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
+  long connects = 0;
+  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
+  facts->reused = connects == 0;
+  if (!facts->reused) {
+    curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &facts->lookup_us);
+    curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &facts->connect_us);
+    curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME_T, &facts->secure_us);
+  }
+  curl_easy_getinfo(easy, CURLINFO_HTTP_VERSION, &facts->http_version);
+  curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &facts->request_us);
+  curl_easy_getinfo(easy, CURLINFO_STARTTRANSFER_TIME_T, &facts->response_us);
+  curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME_T, &facts->total_us);
+  curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &facts->request_size);
+  curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &facts->header_size);
+  curl_easy_getinfo(easy, CURLINFO_LOCAL_IP, &facts->local_address);
+  curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &facts->local_port);
+  curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &facts->remote_address);
+  curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &facts->remote_port);
+}
+
 typedef const char *(*ssl_text)(const void *);
 typedef const void *(*ssl_cipher)(const void *);
 

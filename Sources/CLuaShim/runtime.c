@@ -253,6 +253,22 @@ bool clua_set_arguments(clua_runtime *runtime, const char *const *arguments, int
     return false;
 }
 
+static int add_path_body(lua_State *L) {
+    lua_getglobal(L, LUA_LOADLIBNAME);
+    lua_getfield(L, -1, "path");
+    lua_pushfstring(L, "%s" LUA_PATH_SEP "%s", lua_tostring(L, -1), (const char *)lua_touserdata(L, 1));
+    lua_setfield(L, -3, "path");
+    return 0;
+}
+
+bool clua_add_package_path(clua_runtime *runtime, const char *templates) {
+    lua_pushcfunction(runtime->L, add_path_body);
+    lua_pushlightuserdata(runtime->L, (void *)templates);
+    if (lua_pcall(runtime->L, 1, 0, 0) == LUA_OK) return true;
+    lua_pop(runtime->L, 1);
+    return false;
+}
+
 int64_t clua_memory(clua_runtime *runtime) {
     return (int64_t)lua_gc(runtime->L, LUA_GCCOUNT) * 1024 + lua_gc(runtime->L, LUA_GCCOUNTB);
 }

@@ -1,6 +1,8 @@
-// SIGINT, SIGTERM, SIGALRM and SIGPIPE. Only async-signal-safe calls in the handler; lua_sethook is, as lua.c itself relies on.
+// SIGINT, SIGTERM, SIGALRM and SIGPIPE. Only async-signal-safe calls in the handler; lua_sethook is, as lua.c itself
+// relies on.
 #include "internal.h"
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@ static volatile sig_atomic_t is_over;
 static struct timespec arrived;
 /// Lua code has been interrupted because of the pending signal.
 static bool is_interrupted;
+static pthread_t lua_thread;
 
 static double seconds_since_arrival(void) {
     struct timespec now;
@@ -60,6 +63,11 @@ static bool is_last(int number) {
 // SIGALRM says that the process's time is over (--timeout): it counts as a first signal, and as a second one only when
 // the ending takes too long.
 static void handle(int number) {
+    // The kernel may choose any thread; Lua's state belongs to one.
+    if (!pthread_equal(pthread_self(), lua_thread)) {
+        pthread_kill(lua_thread, number);
+        return;
+    }
     if (number == SIGALRM && pending != 0 && !is_over) return;
     if (is_last(number)) _exit(clua_signal_status(pending == SIGALRM || number == SIGALRM ? pending : number));
     if (pending == 0) {
@@ -91,6 +99,7 @@ static void on_signal(int number, void (*handler)(int), int flags) {
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor) {
     target = runtime;
     wake = wake_descriptor;
+    lua_thread = pthread_self();
     on_signal(SIGINT, handle, 0);
     on_signal(SIGTERM, handle, 0);
     on_signal(SIGALRM, handle, 0);

@@ -83,9 +83,11 @@ extension Options {
     return value
   }
 
+  /// The known option that begins like it the longest.
   private static func suggestion(for word: String) -> String {
     let known = ["--help", "--version", "--verbose", "--eval", "--timeout"]
-    guard word.count > 3, let near = known.first(where: { $0.hasPrefix(word.prefix(5)) }) else { return "" }
-    return " (did you mean '\(near)'?)"
+    let common = known.map { option in zip(option, word).prefix { $0 == $1 }.count }
+    guard let most = common.max(), most >= 4, let index = common.firstIndex(of: most) else { return "" }
+    return " (did you mean '\(known[index])'?)"
   }
 }

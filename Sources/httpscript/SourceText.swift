@@ -35,11 +35,14 @@ struct SourceText {
     }
   }
 
-  /// A first line that begins with # is for the shell; its line end stays, so that line numbers are right.
+  /// A first line that begins with # is for the shell; its line end stays, so that line numbers are right. There may be
+  /// a byte order mark before it.
   private static func withoutShebang(_ bytes: Bytes) -> Bytes {
-    guard bytes.buffer.first == UInt8(ascii: "#") else { return bytes }
-    let end = bytes.buffer.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-    return Bytes(copying: UnsafeRawBufferPointer(rebasing: bytes.buffer[end...]))
+    let buffer = bytes.buffer
+    let start = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    guard start < buffer.count, buffer[start] == UInt8(ascii: "#") else { return bytes }
+    let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) ?? buffer.count
+    return Bytes(copying: UnsafeRawBufferPointer(rebasing: buffer[end...]))
   }
 
   private static func failure(_ action: String, _ name: String) -> ReadError {

@@ -41,11 +41,13 @@ import Testing
       os.remove(name)
       """, prints: "body\ttrue", "1"),
     ScriptCase(
-      "a sink that cannot be written is an error of domain file",
+      "a sink that cannot be written is the task's error; save's is of domain file",
       """
       local r, err = http.get(base .. "/body", { sink = "/nonexistent/directory/file" })
       print(r, err.domain, err.code)
-      """, prints: "nil\tfile\tcannot_create_file"),
+      r, err = assert(http.get(base .. "/body")):save("/nonexistent/directory/file")
+      print(r, err.domain, err.code)
+      """, prints: "nil\turl\tcannot_create_file", "nil\tfile\tcannot_create_file"),
     ScriptCase(
       "save does the same",
       """

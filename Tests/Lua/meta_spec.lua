@@ -47,6 +47,15 @@ return function(t)
     return names
   end
 
+  -- The functions among the members of a class.
+  local function methods_of(from)
+    local methods = {}
+    for name, value in pairs(from) do
+      if type(value) == "function" then methods[name] = value end
+    end
+    return methods
+  end
+
   for _, name in ipairs(MODULES) do
     host_it("documents the module " .. name, function()
       local definition = definitions(name)
@@ -72,9 +81,9 @@ return function(t)
     local task = session:data_task(request)
     local crawler = require("http.crawl") { start = "http://127.0.0.1/" }
     local rules = require("http.robots").parse("")
-    check_class("request", "http.request", request, getmetatable(request).__index)
+    check_class("request", "http.request", request, methods_of(getmetatable(request).__index))
     check_class("request", "http.headers", request.headers)
-    check_class("session", "http.session", session, getmetatable(session).__index)
+    check_class("session", "http.session", session, require("http.session").methods)
     check_class("session", "http.task", task)
     check_class("crawl", "http.crawler", crawler, getmetatable(crawler).__index)
     check_class("robots", "http.robots", rules, getmetatable(rules).__index)
@@ -122,6 +131,11 @@ return function(t)
         end
       end
     end
+  end)
+
+  it("describes what stands at the end of a file", function()
+    expect(#class_of("response", "http.error").fields > 5):equals(true)
+    expect(#class_of("session", "http.delegate").fields > 5):equals(true)
   end)
 
   it("is what the reference was made of", function()

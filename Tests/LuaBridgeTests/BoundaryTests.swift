@@ -31,11 +31,18 @@ import Testing
           let probe = Probe()
           return withExtendedLifetime(probe) { .parked }
         },
-      ], types: [.init("Probe", probeType, methods: [.init("touch") { call in
-        guard call.object(1, probeType) != nil else { return call.wrongType(1, "Probe") }
-        call.results.append(true)
-        return .returned
-      }])])
+      ],
+      types: [
+        .init(
+          "Probe", probeType,
+          methods: [
+            .init("touch") { call in
+              guard call.object(1, probeType) != nil else { return call.wrongType(1, "Probe") }
+              call.results.append(true)
+              return .returned
+            }
+          ])
+      ])
   }
 
   @Test func raisesYieldsAndAbandonedCoroutinesLeaveNothing() throws {

@@ -45,13 +45,14 @@ import Testing
       "map keeps the order and the limit",
       """
       local busy, most = 0, 0
-      local out = http.map({ 5, 4, 3, 2, 1 }, 2, function(n, i)
+      local out = http.map({ 5, 4, 3, 2, 1 }, 2, function(n, ...)
+        assert(select('#', ...) == 0)
         busy = busy + 1 most = math.max(most, busy)
         http.sleep(n * 0.001)
         busy = busy - 1
-        return n * 10 + i
+        return n * 10
       end)
-      assert(table.concat(out, ',') == '51,42,33,24,15' and most == 2 and out.n == 5)
+      assert(table.concat(out, ',') == '50,40,30,20,10' and most == 2 and out.n == 5)
       """
     ),
     (
@@ -119,7 +120,10 @@ import Testing
       assert(ok and e == 'done')
       """
     ),
-    ("a bare yield goes on at the next turn", "local n = 0 for i = 1, 3 do coroutine.yield() n = n + 1 end assert(n == 3)"),
+    (
+      "a bare yield goes on at the next turn",
+      "local n = 0 for i = 1, 3 do coroutine.yield() n = n + 1 end assert(n == 3)"
+    ),
     (
       "a deep recursion of waits ends in an error, not a crash",
       """
@@ -159,7 +163,8 @@ import Testing
   }
 
   @Test func waitingForWhatCannotHappenIsReported() throws {
-    let run = try ScriptRun("local http = require 'http' local job job = http.spawn(function() job:wait() end) job:wait()")
+    let run = try ScriptRun(
+      "local http = require 'http' local job job = http.spawn(function() job:wait() end) job:wait()")
     #expect(run.ending == .failed)
     #expect(run.reports.contains { $0.contains("cannot happen") })
   }

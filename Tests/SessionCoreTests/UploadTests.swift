@@ -187,7 +187,7 @@ struct UploadTests {
     #expect(short.errorName == "request_body_stream_exhausted")
     let missing = client.run(Request(method: "POST", url: server.url(), body: .file(path: "/nonexistent/x")))
     #expect(missing.errorName == "file_does_not_exist")
-    #expect(missing.error?.domain == .file)
+    #expect(missing.error?.domain == .url)
     let directory = client.run(Request(method: "POST", url: server.url(), body: .file(path: "/tmp")))
     #expect(directory.errorName == "file_is_directory")
   }

@@ -2,6 +2,7 @@
 
 local headers = require "http.headers"
 local options = require "http.options"
+local request = require "http.request"
 
 local misuse = options.misuse
 
@@ -19,17 +20,25 @@ local CONFIGURATION = {
   http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
 }
 
--- Fields that change what is safe or what is stored; a version without them must not take them silently.
+-- Fields that change what is safe; a version without them must not take them silently.
 local LATER = {
   protocol_classes = true, security_policy = true, transport_security = true, client_certificate = true,
 }
 
+-- Likewise stores: only having none of them can be asked for.
+local STORAGES = { cookie_storage = true, credential_storage = true, cache = true }
+
 local DEFAULTS = {
   request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
-  http_maximum_connections_per_host = 6, connection_proxy = "environment", http_version = "auto",
+  network_service_type = "default", allows_cellular_access = true, waits_for_connectivity = false,
+  discretionary = false, session_sends_launch_events = false, connection_proxy = "environment",
+  http_should_use_pipelining = false, http_should_set_cookies = true,
+  http_cookie_accept_policy = "only_from_main_document_domain", http_maximum_connections_per_host = 6,
+  should_use_extended_background_idle_mode = false, http_version = "auto",
 }
 
 local HTTP_VERSIONS = { auto = true, ["1.0"] = true, ["1.1"] = true, ["2"] = true, ["2-prior-knowledge"] = true }
+local ACCEPT_POLICIES = { always = true, never = true, only_from_main_document_domain = true }
 local TLS_VERSIONS = { ["1.0"] = true, ["1.1"] = true, ["1.2"] = true, ["1.3"] = true }
 
 local IS_PATH = { ca_file = true, unix_socket = true, interface = true, shared_container = true }
@@ -41,7 +50,9 @@ local STORE = {}
 local function is_not_positive(value) return value ~= value or value <= 0 end
 
 local function check_field(name, value)
-  if LATER[name] then misuse("configuration field '%s' is not available in this version", name) end
+  if LATER[name] or STORAGES[name] and value then
+    misuse("configuration field '%s' is not available in this version", name)
+  end
   if CONFIGURATION[name] == nil then
     local near = options.nearest(tostring(name), CONFIGURATION)
     local hint = near and (" (did you mean '" .. near .. "'?)") or ""
@@ -59,6 +70,10 @@ local function check_field(name, value)
     misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
   elseif name:find("^timeout_") and is_not_positive(value) then
     misuse("configuration field '%s' must be more than 0 seconds", name)
+  elseif name == "request_cache_policy" then
+    request.check_policy(value)
+  elseif name == "http_cookie_accept_policy" then
+    options.expect_word(value, ACCEPT_POLICIES, "cookie accept policy")
   elseif name == "http_maximum_connections_per_host" and value < 1 then
     misuse("configuration field '%s' must be at least 1", name)
   end
@@ -82,12 +97,22 @@ function Configuration.__pairs(self)
   return next, all
 end
 
+-- Values that are tables belong to one configuration only.
+local function copy_value(value)
+  if type(value) ~= "table" then return value end
+  if headers.is(value) then return headers.from(value) end
+  local copied = {}
+  for key, one in next, value do copied[key] = copy_value(one) end
+  return copied
+end
+
 local function new_configuration(fields, kind)
   local self = setmetatable({ [STORE] = {} }, Configuration)
   rawset(self, "_kind", kind)
   if fields ~= nil then
     options.expect(fields, "table", "a configuration")
-    for name, value in next, fields do self[name] = value end
+    if getmetatable(fields) == Configuration then fields = rawget(fields, STORE) end
+    for name, value in next, fields do self[name] = copy_value(value) end
   end
   return self
 end
@@ -95,7 +120,7 @@ end
 local function copy_configuration(given)
   local self = setmetatable({ [STORE] = {} }, Configuration)
   rawset(self, "_kind", rawget(given, "_kind"))
-  for name, value in next, rawget(given, STORE) do rawget(self, STORE)[name] = value end
+  for name, value in next, rawget(given, STORE) do rawget(self, STORE)[name] = copy_value(value) end
   return self
 end
 
@@ -105,11 +130,19 @@ function configuration.default(fields) return new_configuration(fields, "default
 -- http.configuration.ephemeral([fields]): nothing is kept on disk.
 function configuration.ephemeral(fields) return new_configuration(fields, "ephemeral") end
 
+-- http.configuration.background(identifier [, fields]): a default configuration with that identifier.
+function configuration.background(identifier, fields)
+  options.expect(identifier, "string", "argument #1 of http.configuration.background (the identifier)")
+  local self = new_configuration(fields, "background")
+  self.identifier = identifier
+  return self
+end
+
 -- A copy of what a script gave for a session: a configuration, a table of fields, or nil.
 function configuration.copy(given)
   if given == nil then return new_configuration(nil, "default") end
   options.expect(given, "table", "argument #1 of http.session")
-  if getmetatable(given) ~= Configuration then return new_configuration(given, "default") end
+  if getmetatable(given) ~= Configuration then given = new_configuration(given, "default") end
   return copy_configuration(given)
 end
 
@@ -151,6 +184,10 @@ function configuration.flatten(given)
   local function add(name, value)
     flat[#flat + 1] = name
     flat[#flat + 1] = value
+  end
+  local least, most = given.tls_minimum_supported, given.tls_maximum_supported
+  if least and most and least > most then
+    misuse("configuration field 'tls_minimum_supported' must not be above 'tls_maximum_supported'")
   end
   for _, name in ipairs(PASSED) do
     local value = given[name]

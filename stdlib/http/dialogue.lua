@@ -103,11 +103,17 @@ local function complain(text)
   io.stderr:write(text, "\n")
 end
 
+-- What is raised in a chunk that does not heed being cancelled.
+local STOPPED = setmetatable({}, { __tostring = function() return "interrupted" end })
+
 local function report(run, ok, ...)
   if ok then return show(...) end
   local raised = ...
   if type(raised) ~= "table" then return complain(tostring(raised)) end
-  local is_cancelled = errors.is(raised.value) and raised.value.code == "cancelled"
+  local value = raised.value
+  local is_cancelled = value == STOPPED or errors.is(value) and value.code == "cancelled"
+  -- The terminal has echoed ^C.
+  if run.interrupts > 0 or value == "interrupted" then complain("") end
   complain(run.interrupts > 0 and is_cancelled and "interrupted" or raised.text)
 end
 
@@ -120,7 +126,7 @@ end
 -- A hook that raises until the chunk's functions have all been left.
 local function raise_out()
   if debug.getinfo(2, "S").short_src == "[httpscript]http.dialogue" then return debug.sethook() end
-  error("interrupted", 0)
+  error(STOPPED, 0)
 end
 
 -- Ctrl-C: first the chunk is cancelled as a job is; pressed again, it is raised out of, whatever it catches.

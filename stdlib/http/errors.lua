@@ -8,10 +8,15 @@ local errors = {}
 local Error = { __name = "http.error" }
 Error.__index = Error
 
+-- A URL that is none may hold anything; the line stays one line.
+local function printable(url)
+  return (url:gsub("%c", function(byte) return ("\\x%02x"):format(byte:byte()) end))
+end
+
 function Error:__tostring()
   local line = tostring(self.message):match("^[^\r\n]*")
   local text = self.code .. ": " .. line
-  if self.url and not text:find(self.url, 1, true) then text = text .. " (" .. self.url .. ")" end
+  if self.url and not text:find(self.url, 1, true) then text = text .. " (" .. printable(self.url) .. ")" end
   return text
 end
 

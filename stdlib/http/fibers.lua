@@ -6,7 +6,9 @@
 
 local core = require "httpscript.core"
 local native = require "httpscript.fiber"
+local active = require "http.active"
 local errors = require "http.errors"
+local events = require "http.events"
 local options = require "http.options"
 local scopes = require "http.scopes"
 
@@ -351,7 +353,7 @@ end
 
 -- Events ------------------------------------------------------------------------------------------------------------
 
-function fibers.timer_fired(timer)
+events[events.TIMER] = function(timer)
   local record = timers[timer]
   if not record then return end
   timers[timer] = nil
@@ -364,8 +366,8 @@ end
 
 function fibers.is_stopping() return stopping end
 
--- The script is to end: who sleeps is woken with `cancelled`.
-function fibers.stop()
+-- The script is to end: who sleeps is woken with `cancelled`, and tasks are cancelled.
+events[events.STOP] = function()
   stopping = true
   for timer, record in pairs(timers) do
     timers[timer] = nil
@@ -375,10 +377,11 @@ function fibers.stop()
       complete(record)
     end
   end
+  for _, task in ipairs(active.list()) do task:cancel() end
 end
 
 -- The end: failures that nobody looked at.
-function fibers.report_unobserved()
+events[events.FINISH] = function()
   local failed = {}
   for thing in pairs(unobserved) do failed[#failed + 1] = thing end
   table.sort(failed, function(a, b) return unobserved[a] < unobserved[b] end)

@@ -54,7 +54,7 @@ local function run_workers(initial, process)
   error(not ok and reason or gate.failure.value, 0)
 end
 
--- http.map(list_or_iterator, limit, fn) yields -> the first result of fn(item, index) for each item in order (field n:
+-- http.map(list_or_iterator, limit, fn) yields -> the first result of fn(item) for each item in order (field n:
 -- how many), and a table of the second results (errors) by index. An error raised in fn ends the rest at once and is
 -- raised here.
 return function(items, limit, fn)
@@ -78,7 +78,7 @@ return function(items, limit, fn)
         start_another()
       end
       if index > results.n then results.n = index end
-      results[index], failures[index] = fn(item, index)
+      results[index], failures[index] = fn(item)
     end
   end)
   return results, failures

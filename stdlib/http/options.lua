@@ -36,6 +36,18 @@ local function distance(a, b)
   return previous[#b]
 end
 
+-- The shortest of the names that begin with `name`, or nil.
+local function completion(name, names)
+  local best
+  for candidate in pairs(names) do
+    if type(candidate) == "string" and candidate:find(name, 1, true) == 1 then
+      local is_shorter = not best or #candidate < #best or (#candidate == #best and candidate < best)
+      if is_shorter then best = candidate end
+    end
+  end
+  return best
+end
+
 -- The name in `names` (keys) that `name` was probably meant to be, or nil.
 function options.nearest(name, names)
   local best, least = nil, math.max(1, #name // 3) + 1
@@ -47,7 +59,7 @@ function options.nearest(name, names)
       end
     end
   end
-  return best
+  return best or (#name >= 4 and completion(name:lower(), names) or nil)
 end
 
 -- The real metatable, whatever a field __metatable says.
@@ -90,6 +102,13 @@ function options.expect(value, wanted, what)
     misuse("%s must be %s, not %s", what, (wanted:gsub("|", " or ")), describe(value))
   end
   return value
+end
+
+-- Raises unless `value` is one of the words in `known` (keys).
+function options.expect_word(value, known, what)
+  if known[value] then return value end
+  local near = options.nearest(tostring(value), known)
+  misuse("unknown %s '%s'%s", what, tostring(value), near and (" (did you mean '" .. near .. "'?)") or "")
 end
 
 local function check_type(name, value, wanted)

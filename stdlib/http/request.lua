@@ -9,7 +9,11 @@ local misuse = options.misuse
 local request = {}
 
 local Request = { __name = "http.request" }
-local methods = {}
+-- Methods, and the fields that a request does not have yet: Apple's defaults.
+local methods = {
+  network_service_type = "default", allows_cellular_access = true, http_should_handle_cookies = true,
+  http_should_use_pipelining = false,
+}
 Request.__index = methods
 
 -- Apple's URLRequest properties, and the field types they take.
@@ -24,16 +28,33 @@ local CACHE_POLICIES = {
   return_cache_data_dont_load = true, reload_revalidating_cache_data = true,
 }
 
-local function check_policy(policy)
-  if policy ~= nil and not CACHE_POLICIES[policy] then
-    local near = options.nearest(policy, CACHE_POLICIES)
-    misuse("unknown cache policy '%s'%s", policy, near and (" (did you mean '" .. near .. "'?)") or "")
+-- Raises unless it is a cache policy or nil.
+function request.check_policy(policy)
+  if policy ~= nil then options.expect_word(policy, CACHE_POLICIES, "cache policy") end
+end
+
+local check_policy = request.check_policy
+
+-- Only for a field that is not there yet; request.check looks at the others.
+function Request.__newindex(self, name, value)
+  local types = FIELDS[name]
+  if not types then
+    local near = options.nearest(tostring(name), FIELDS)
+    misuse("a request has no field '%s'%s", tostring(name), near and (" (did you mean '" .. near .. "'?)") or "")
   end
+  if value ~= nil then options.expect(value, types, "a request's '" .. name .. "'") end
+  rawset(self, name, value)
+end
+
+-- The text of a URL that a script gave in parts (`http.url`), or nil.
+function request.url_text(value)
+  if type(value) == "table" and (getmetatable(value) or {}).__name == "http.url" then return tostring(value) end
 end
 
 -- http.request(url) or http.request{ url =, method =, headers =, body =, timeout =, ... } -> a mutable request.
 function request.new(given)
-  if type(given) == "string" then given = { url = given } end
+  local text = type(given) == "string" and given or request.url_text(given)
+  if text then given = { url = text } end
   if request.is(given) then return given:copy() end
   options.expect(given, "table", "argument #1 of http.request")
   options.check(given, FIELDS, "argument #1 of http.request")
@@ -48,9 +69,13 @@ end
 
 function request.is(value) return getmetatable(value) == Request end
 
--- A request from the core's values (a proposed redirect).
-function request.from_core(method, url, flat, body)
-  return setmetatable({ method = method, url = url, headers = headers.from_flat(flat), body = body }, Request)
+-- The request that a redirect leads to, of the one that was redirected and the core's values.
+function request.redirected(before, method, url, flat, has_body)
+  local made = {}
+  for name, value in next, before do made[name] = value end
+  made.method, made.url, made.headers = method, url, headers.from_flat(flat)
+  if not has_body then made.body = nil end
+  return setmetatable(made, Request)
 end
 
 function methods:copy()
@@ -68,15 +93,22 @@ function request.shown_url(url)
   return (url:gsub("^(%a[%w+.-]*://)[^/?#@]*@", "%1"))
 end
 
-local SECRET = { authorization = true, ["proxy-authorization"] = true, cookie = true }
+-- Names of header fields that carry secrets: those of HTTP, and what services call theirs.
+local function is_secret(name)
+  name = name:lower()
+  for _, word in ipairs { "authorization", "cookie", "token", "secret", "password", "api-key", "apikey" } do
+    if name:find(word, 1, true) then return true end
+  end
+  return false
+end
 
 local function quote(text)
   if text:find("^[%w@%%+=:,./_-]+$") then return text end
   return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
--- request:curl([{ reveal = true }]) -> the equal curl command line; Authorization, Cookie and the URL's password are
--- masked unless revealed.
+-- request:curl([{ reveal = true }]) -> the equal curl command line; Authorization, Cookie and the like and the URL's
+-- password are masked unless revealed.
 function methods:curl(given)
   options.receiver(self, Request, "request:curl")
   options.expect(self.url, "string", "a request's 'url'")
@@ -90,9 +122,11 @@ function methods:curl(given)
     parts[#parts + 1] = "-X " .. quote(self.method)
   end
   for name, value in pairs(self.headers) do
-    if SECRET[name:lower()] and not reveal then value = "***" end
+    if is_secret(name) and not reveal then value = "***" end
     parts[#parts + 1] = "-H " .. quote(value == "" and name .. ";" or name .. ": " .. value)
   end
+  -- What curl would add to a body by itself.
+  if self.body and not self.headers["Content-Type"] then parts[#parts + 1] = "-H Content-Type:" end
   if type(self.body) == "string" then
     parts[#parts + 1] = "--data-raw " .. quote(self.body)
   elseif type(self.body) == "table" and self.body.file then
@@ -101,6 +135,7 @@ function methods:curl(given)
     parts[#parts + 1] = "--data-binary @-"
   end
   local url = reveal and self.url or self.url:gsub("^(%a[%w+.-]*://[^/?#@:]*):[^/?#@]*@", "%1:***@")
+  if url:find("[%[%]{}]") then parts[#parts + 1] = "--globoff" end
   parts[#parts + 1] = quote(url)
   return table.concat(parts, " ")
 end
@@ -188,7 +223,9 @@ function request.flatten_body(body, what)
   if body == nil then return nil end
   if type(body) == "string" then return "data", body end
   if type(body) == "function" then return "reader", nil, body end
-  options.expect(body, "table", what)
+  if type(body) ~= "table" then
+    misuse("%s must be a string, a function or { file = path }, not %s", what, type(body))
+  end
   if type(body.file) == "string" then return "file", options.path(body.file, what .. "'s 'file'") end
   if type(body.reader) == "function" then return "reader", body.length, body.reader end
   if type(body.data) == "string" then return "data", body.data end
@@ -247,12 +284,33 @@ local function bad_request(self, message)
   return nil, errors.new { domain = "url", code = "bad_url", message = message, url = request.shown_url(self.url) }
 end
 
--- What must not go on the wire: nil and an error object, or true and the flat fields. (The URL is the core's matter.)
-function request.check(self)
+-- The error of a call that may only be answered from a cache: there is nothing in one.
+function request.not_cached(url)
+  return errors.new {
+    domain = "url", code = "resource_unavailable", message = "no stored response, and the cache policy forbids to ask",
+    url = request.shown_url(url),
+  }
+end
+
+local function check_settings(self)
+  if self.timeout then
+    options.expect(self.timeout, "number", "a request's 'timeout'")
+    if not (self.timeout > 0) then misuse("a request's 'timeout' must be more than 0 seconds") end
+  end
+  if self.cache_policy then check_policy(self.cache_policy) end
+end
+
+-- What must not be sent in this session: nil and an error object, or true and the flat fields. (The URL is the core's
+-- matter.)
+function request.check(self, session)
   if type(self.method) ~= "string" then options.expect(self.method, "string", "a request's 'method'") end
   if type(self.url) ~= "string" then options.expect(self.url, "string", "a request's 'url'") end
   if not KNOWN_METHODS[self.method] and not self.method:find("^[!#$%%&'*+%-.^_`|~%w]+$") then
     return bad_request(self, ("method %q is not a token (RFC 9110 §9.1)"):format(self.method))
+  end
+  check_settings(self)
+  if (self.cache_policy or session._cache_policy) == "return_cache_data_dont_load" then
+    return nil, request.not_cached(self.url)
   end
   local list = self.headers
   if not list then return true end

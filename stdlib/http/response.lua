@@ -1,7 +1,7 @@
 -- The response object. Everything that costs something (fields, metrics, text) is made when first looked at.
 
 local errors = require "http.errors"
-local headers = require "http.headers"
+local headers = require("http.lazy") "http.headers"
 local options = require "http.options"
 
 local Response = { __name = "http.response" }

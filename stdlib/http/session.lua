@@ -3,11 +3,12 @@
 local core = require "httpscript.core"
 local native = require "httpscript.fiber"
 local active = require "http.active"
-local configuration = require "http.configuration"
+local events = require "http.events"
 local fibers = require "http.fibers"
+local lazy = require "http.lazy"
 local options = require "http.options"
-local request = require "http.request"
-local task = require "http.task"
+
+local configuration, request, task = lazy "http.configuration", lazy "http.request", lazy "http.task"
 
 local misuse = options.misuse
 
@@ -17,8 +18,18 @@ local session = {}
 
 local Session = { __name = "http.session" }
 local methods = {}
-Session.__index = methods
 session.methods, session.class = methods, Session
+
+-- `session.configuration` is a copy each time, as Apple's is.
+function Session.__index(self, name)
+  if name == "configuration" then return configuration.copy(rawget(self, "_configuration") or nil) end
+  return methods[name]
+end
+
+function Session.__newindex(self, name, value)
+  if name == "configuration" then misuse("a session's configuration cannot be changed") end
+  rawset(self, name, value)
+end
 
 function Session:__tostring()
   return "http.session" .. (self.description and (": " .. self.description) or "")
@@ -38,10 +49,12 @@ local function check_receiver(value, name) options.receiver(value, Session, "ses
 -- http.session([configuration [, delegate]]) -> session. A table of fields is a default configuration with these.
 function session.new(given, delegate)
   if delegate ~= nil then options.expect(delegate, "table|userdata", "argument #2 of http.session (the delegate)") end
-  local copy = configuration.copy(given)
+  local copy = given ~= nil and configuration.copy(given)
+  -- What each call uses stands in the table itself, where looking it up costs no function call.
   return setmetatable({
-    configuration = copy, delegate = delegate, _flat = configuration.flatten(copy), _waiting = {}, _open_tasks = 0,
-    _last_task = 0,
+    delegate = delegate, _configuration = copy, _cache_policy = copy and copy.request_cache_policy,
+    _flat = copy and configuration.flatten(copy) or {}, _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
+    _invalid = false, _seen_calls = false, _call_begins = methods._call_begins, _call_done = methods._call_done,
   }, Session)
 end
 
@@ -179,7 +192,6 @@ end
 function methods:_became_invalid()
   local delegate = self.delegate
   self.delegate = nil
-  if rawget(self, "_number") then ending[self._number] = nil end
   local handler = delegate and delegate.did_become_invalid
   if not handler then return end
   fibers.run(function()
@@ -220,10 +232,11 @@ function methods:flush()
   self:reset()
 end
 
-task.on_session_invalidated(function(number)
+events[events.SESSION_INVALIDATED] = function(number)
   local self = ending[number]
+  ending[number] = nil
   if self then self:_became_invalid() end
-end)
+end
 
 local shared
 

@@ -5,13 +5,15 @@ local options = require "http.options"
 local settings = {}
 
 local AUTH_SCHEMES = { basic = true, digest = true, any = true }
+local AUTH = { user = "string", password = "string", scheme = "string", bearer = "string" }
 
 -- The option `auth` as scheme, user, secret.
 function settings.auth(auth)
   if auth == nil then return nil end
-  options.expect(auth, "table", "option 'auth'")
-  if auth.bearer ~= nil then
-    return "bearer", nil, options.expect(auth.bearer, "string", "option 'auth.bearer'")
+  options.check(auth, AUTH, "option 'auth'")
+  if auth.bearer then
+    if auth.user or auth.scheme then options.misuse("options 'auth.bearer' and 'auth.user' exclude each other") end
+    return "bearer", nil, auth.bearer
   end
   local scheme = auth.scheme or "basic"
   if not AUTH_SCHEMES[scheme] then
@@ -19,10 +21,8 @@ function settings.auth(auth)
     options.misuse("option 'auth.scheme' must be \"basic\", \"digest\" or \"any\", not %q%s", tostring(scheme),
       near and (" (did you mean '" .. near .. "'?)") or "")
   end
-  local user, password = auth.user or auth[1], auth.password or auth[2] or ""
-  options.expect(user, "string", "option 'auth.user'")
-  options.expect(password, "string", "option 'auth.password'")
-  return scheme, user, password
+  options.expect(auth.user, "string", "option 'auth.user'")
+  return scheme, auth.user, auth.password or ""
 end
 
 -- How many redirects are followed; false for none.

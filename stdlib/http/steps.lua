@@ -29,6 +29,7 @@ local function handler_failed(self, raised)
   local message = errors.is(value) and tostring(value) or errors.raised(value, "handler_error").message
   self.failure = errors.new {
     domain = "script", code = "handler_error", message = message .. "\n" .. raised.trace, value = value, task = self,
+    url = self.current_request and request.shown_url(self.current_request.url),
   }
   if self.number and not self.completing then core.cancel(self.number) end
 end
@@ -49,6 +50,16 @@ function steps.delegate_handler(self, name)
     error(("the delegate's '%s' is not a function"):format(name), 0)
   end
   return handler
+end
+
+local function get(object, name) return object[name] end
+
+-- Whether the delegate has something of the name, also when it raises on being looked at: that then fails the step.
+function steps.has_handler(self, name)
+  local delegate = self.session.delegate
+  if not delegate then return false end
+  local ok, handler = pcall(get, delegate, name)
+  return not ok or handler ~= nil
 end
 
 -- Calls the delegate's handler; nothing when there is none.
@@ -99,10 +110,6 @@ end
 
 -- Steps -------------------------------------------------------------------------------------------------------------
 
-local function proposed_body(self, has_body)
-  return has_body and self.current_request and self.current_request.body or nil
-end
-
 local function is_same(a, b)
   return a.method == b.method and a.url == b.url and a.body == b.body and tostring(a.headers) == tostring(b.headers)
 end
@@ -111,8 +118,7 @@ local function parts_of(kind, extra)
   if kind == "parts" then return table.unpack(extra) end
 end
 
-function steps.redirect(self, head, method, url, flat, has_body)
-  local proposed = request.from_core(method, url, flat, proposed_body(self, has_body))
+function steps.redirect(self, head, proposed)
   local before = proposed:copy()
   local answer = call_delegate(self, "will_perform_redirection", head, proposed)
   if self.completing then return end
@@ -122,7 +128,7 @@ function steps.redirect(self, head, method, url, flat, has_body)
   if not request.is(answer) then
     error("will_perform_redirection must return a request, false or nothing, not " .. type(answer), 0)
   end
-  local fine, fields = request.check(answer)
+  local fine, fields = request.check(answer, self.session)
   self.current_request = answer
   if not fine then
     self.failure = fields
@@ -135,7 +141,6 @@ function steps.redirect(self, head, method, url, flat, has_body)
 end
 
 function steps.response(self, head)
-  self.response = head
   local disposition = call_delegate(self, "did_receive_response", head)
   if self.completing then return end
   if disposition == nil or disposition == "allow" then return core.answer_response(self.number, true) end

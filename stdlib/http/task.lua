@@ -6,6 +6,7 @@ local core = require "httpscript.core"
 local native = require "httpscript.fiber"
 local active = require "http.active"
 local errors = require "http.errors"
+local events = require "http.events"
 local fibers = require "http.fibers"
 local options = require "http.options"
 local request = require "http.request"
@@ -78,9 +79,9 @@ local function tell_completion(self)
     completion(self.response and self.response.body, self.response, self.error)
     return true
   end
-  local handler = steps.delegate_handler(self, "did_complete")
+  local handler = not self.is_call and steps.delegate_handler(self, "did_complete")
   if handler then handler(self.session, self, self.error) end
-  return handler ~= nil
+  return handler and true or false
 end
 
 local function step_complete(self)
@@ -97,6 +98,7 @@ local function step_complete(self)
   end
   self.session:_forget(self)
   local err = self.error
+  if err then err.response = err.response or self.response end
   if err and err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
     fibers.note_unobserved(self)
   end
@@ -133,6 +135,10 @@ local function on_completed(number, err, body, metrics, redirects, status, reaso
   if not self then return end
   scopes.leave(self.scope, self)
   self._metrics = metrics
+  if not self.is_call then
+    self.count_of_bytes_received, self.count_of_bytes_sent = nil, nil
+    self.count_of_bytes_expected_to_receive, self.count_of_bytes_expected_to_send = nil, nil
+  end
   local head
   if status then
     head = response.make(status, reason, version, url, block, expected, body, metrics, redirects)
@@ -142,9 +148,7 @@ end
 
 -- Events ------------------------------------------------------------------------------------------------------------
 
-local events = {}
-events[1] = on_completed
-events[2] = fibers.timer_fired
+events[events.COMPLETED] = on_completed
 
 local enqueue, find = steps.enqueue, active.find
 
@@ -155,36 +159,49 @@ local function on_task(step)
   end
 end
 
-events[3] = function(number, status, reason, version, url, block, expected, method, target, flat, has_body)
+events[events.REDIRECT] = function(number, status, reason, version, url, block, expected, method, target, flat,
+    has_body)
   local self = find(number)
   if not self then return end
-  local head = response.make(status, reason, version, url, block, expected)
-  enqueue(self, steps.redirect, head, method, target, flat, has_body)
+  local proposed = request.redirected(self.current_request, method, target, flat, has_body)
+  if steps.has_handler(self, "will_perform_redirection") then
+    enqueue(self, steps.redirect, response.make(status, reason, version, url, block, expected), proposed)
+  else
+    self.current_request = proposed
+    core.answer_redirect(number, true)
+  end
 end
 
-events[4] = function(number, ...)
+events[events.INFORMATIONAL] = function(number, ...)
   local self = find(number)
   if self then enqueue(self, steps.informational, response.make(...)) end
 end
 
-events[5] = function(number, ...)
+events[events.RESPONSE] = function(number, ...)
   local self = find(number)
-  if self then enqueue(self, steps.response, response.make(...)) end
+  if not self then return end
+  local head = response.make(...)
+  self.response, self.count_of_bytes_expected_to_receive = head, head.expected_content_length
+  if not self.completion and steps.has_handler(self, "did_receive_response") then
+    enqueue(self, steps.response, head)
+  else
+    core.answer_response(number, true)
+  end
 end
 
-events[6] = on_task(steps.data)
+events[events.DATA] = on_task(steps.data)
 
 -- Progress that its handler has not seen yet is merged, so that a slow one is not flooded.
-events[7] = function(number, sent, total, expected)
+events[events.SENT] = function(number, sent, total, expected)
   local self = find(number)
   if not self then return end
   self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
   local pending = self.sent_step
   self.sent_step, self.sent_total, self.sent_expected = (pending or 0) + sent, total, expected
-  if not pending then enqueue(self, steps.sent) end
+  if not pending and steps.has_handler(self, "did_send_body_data") then enqueue(self, steps.sent) end
 end
 
-events[8] = function(number, received, expected)
+events[events.PROGRESS] = function(number, received, expected)
   local self = find(number)
   if not self then return end
   self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
@@ -193,32 +210,21 @@ events[8] = function(number, received, expected)
   if not pending and self.progress then enqueue(self, steps.progress) end
 end
 
-events[9] = on_task(steps.body_chunk)
-events[10] = on_task(steps.new_body)
-
-function task.on_session_invalidated(handler) events[11] = handler end
-
-events[12] = function()
-  fibers.stop()
-  for _, self in ipairs(active.list()) do self:cancel() end
-end
-
-events[13] = fibers.report_unobserved
-
-native.dispatcher(events)
+events[events.BODY_CHUNK] = on_task(steps.body_chunk)
+events[events.BODY_STREAM] = on_task(steps.new_body)
 
 -- Life --------------------------------------------------------------------------------------------------------------
 
+-- A call answers with its response and nothing else can be seen of it before; a task can be looked at at any time.
 local function interest_of(self)
   local bits, delegate = 0, self.session.delegate
-  if self.progress then bits = bits + INTEREST.progress end
+  if self.progress then bits = INTEREST.progress end
+  if not self.is_call then bits = INTEREST.redirect | INTEREST.response | INTEREST.progress | INTEREST.sent end
   if not delegate then return bits end
-  if delegate.will_perform_redirection then bits = bits + INTEREST.redirect end
-  if delegate.need_new_body_stream then bits = bits + INTEREST.new_body end
-  if delegate.did_send_body_data then bits = bits + INTEREST.sent end
-  if delegate.did_receive_informational_response then bits = bits + INTEREST.informational end
-  local takes_response = not self.completion and not self.is_call and delegate.did_receive_response
-  if takes_response then bits = bits + INTEREST.response end
+  if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
+  if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
+  if delegate.did_send_body_data then bits = bits | INTEREST.sent end
+  if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
   return bits
 end
 
@@ -271,22 +277,21 @@ local function fail_at_once(self, err)
   fibers.run(function() complete(self, err) end)
 end
 
-local function start(self, number, fields, kind, value, scheme, user, secret, ...)
+local function start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret, ...)
   local req, settings = self.original_request, self.settings
-  local destination, path = destination_of(self)
-  core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest_of(self), destination,
-    path, req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
-    settings_of.expectation(settings),
-    settings.decompress ~= false, settings.max_body, self.priority, ...)
+  core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest, destination, path,
+    req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
+    settings_of.expectation(settings), settings.decompress ~= false, settings.max_body, self.priority, ...)
 end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
 local function begin(self)
   local req = self.original_request
   local kind, value, extra
-  local fine, fields = request.check(req)
+  local fine, fields = request.check(req, self.session)
   if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
   local scheme, user, secret = settings_of.auth(self.settings.auth)
+  local interest, destination, path = interest_of(self), destination_of(self)
   self.begun, self.suspensions, self.state = true, 0, "running"
   self.scope = fibers.scope()
   if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
@@ -294,8 +299,11 @@ local function begin(self)
   if type(extra) == "function" then self.reader = extra end
   local number = active.add(self)
   scopes.join(self.scope, self)
-  if kind == "parts" then return start(self, number, fields, kind, value, scheme, user, secret, table.unpack(extra)) end
-  return start(self, number, fields, kind, value, scheme, user, secret)
+  if kind ~= "parts" then
+    return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret)
+  end
+  return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret,
+    table.unpack(extra))
 end
 
 local function check_receiver(value, name)
@@ -357,7 +365,7 @@ end
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
   check_receiver(self, "task:copy")
-  return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion)
+  return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion or nil)
 end
 
 -- Stands for a call under way that was made without a task object: it can be looked at, waited for and cancelled.
@@ -374,8 +382,8 @@ function task.end_call(self, err, head)
 end
 
 -- A completed task for a call that was made without one: what an error's `task` is.
-function task.completed(session, req, err, head, metrics)
-  local self = task.new_call(session, 0, req)
+function task.completed(session, identifier, req, err, head, metrics)
+  local self = task.new_call(session, identifier, req)
   self.state, self.done, self.error, self.response, self._metrics = "completed", true, err, head, metrics
   return setmetatable(self, CompletedTask)
 end

@@ -3,9 +3,11 @@
 local core = require "httpscript.core"
 local call = require "http.call"
 local fibers = require "http.fibers"
+local lazy = require "http.lazy"
 local options = require "http.options"
-local request = require "http.request"
 local session = require "http.session"
+
+local request = lazy "http.request"
 
 local misuse = options.misuse
 local methods = session.methods
@@ -23,12 +25,20 @@ local CALL = {
 local SEND = { url = "string", method = "string" }
 for name, types in pairs(CALL) do SEND[name] = types end
 
+-- What can be said beside a request: all that is not the request's own.
+local BESIDE = {}
+for name, types in pairs(CALL) do BESIDE[name] = types end
+for _, name in ipairs { "headers", "query", "body", "json", "form", "multipart" } do BESIDE[name] = nil end
+
 local function check_values(given)
   local expect = given.expect_continue
   if type(expect) == "string" and expect ~= "auto" then
     misuse("option 'expect_continue' must be true, false or \"auto\", not %q", expect)
   end
   if given.max_body and given.max_body < 0 then misuse("option 'max_body' must not be negative") end
+  if given.priority and not (given.priority >= 0 and given.priority <= 1) then
+    misuse("option 'priority' must be from 0 to 1")
+  end
   if math.type(given.redirects) and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
   if type(given.sink) == "string" then options.path(given.sink, "option 'sink'") end
   for _, name in ipairs { "timeout", "resource_timeout" } do
@@ -67,7 +77,9 @@ for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "option
   local method = name:upper()
   methods[name] = function(self, url, given)
     if getmetatable(self) ~= session.class then options.receiver(self, session.class, "session:" .. name) end
-    if type(url) ~= "string" then misuse("argument #1 of %s must be a URL, not %s", name, type(url)) end
+    if type(url) ~= "string" then
+      url = request.url_text(url) or misuse("argument #1 of %s must be a URL, not %s", name, type(url))
+    end
     if given == nil then
       if not self.delegate then return call.quick(self, method, url) end
     else
@@ -78,13 +90,22 @@ for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "option
   end
 end
 
--- session:send(request_or_options) yields -> response | nil, err.
-function methods:send(given)
-  options.receiver(self, session.class, "session:send")
-  if request.is(given) then
-    local copy = given:copy()
-    return perform(self, copy.method, copy.url, nil, function() return copy end)
+local function send_request(self, given, beside)
+  local copy = given:copy()
+  if beside ~= nil then
+    options.check(beside, BESIDE, "argument #2 of send")
+    check_values(beside)
+    copy.timeout = beside.timeout or copy.timeout
+    copy.cache_policy = beside.cache_policy or copy.cache_policy
   end
+  return perform(self, copy.method, copy.url, beside, function() return copy end)
+end
+
+-- session:send(options) or session:send(request [, options]) yields -> response | nil, err.
+function methods:send(given, beside)
+  options.receiver(self, session.class, "session:send")
+  if request.is(given) then return send_request(self, given, beside) end
+  if beside ~= nil then misuse("argument #2 of send is for the options of a request") end
   options.check(given, SEND, "argument #1 of send")
   if given == nil or given.url == nil then misuse("argument #1 of send needs a 'url'") end
   check_values(given)

@@ -37,6 +37,12 @@ function configurations.default(fields) end
 ---@return http.configuration
 function configurations.ephemeral(fields) end
 
+---A configuration with an identifier. In this version its sessions are like those of a default configuration.
+---@param identifier string
+---@param fields? http.configuration Fields that differ from the defaults.
+---@return http.configuration
+function configurations.background(identifier, fields) end
+
 ---Makes a session. It copies the configuration: later changes of it have no effect.
 ---@param configuration? http.configuration A configuration, or a table of its fields.
 ---@param delegate? http.delegate Handlers; what is not there is handled in the usual way.
@@ -44,13 +50,13 @@ function configurations.ephemeral(fields) end
 function http.session(configuration, delegate) end
 
 ---Makes a request, to be changed and sent later.
----@param url string|http.request.fields|http.request A URL, or fields with at least `url`, or a request to copy.
+---@param url string|http.url|http.request.fields|http.request A URL, or fields with at least `url`, or a request to copy.
 ---@return http.request
 function http.request(url) end
 
 ---Sends GET. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -58,7 +64,7 @@ function http.get(url, options) end
 
 ---Sends HEAD: the response has no body. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -66,7 +72,7 @@ function http.head(url, options) end
 
 ---Sends POST. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -74,7 +80,7 @@ function http.post(url, options) end
 
 ---Sends PUT. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -82,7 +88,7 @@ function http.put(url, options) end
 
 ---Sends PATCH. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -90,7 +96,7 @@ function http.patch(url, options) end
 
 ---Sends DELETE. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -98,7 +104,7 @@ function http.delete(url, options) end
 
 ---Sends OPTIONS. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -107,9 +113,10 @@ function http.options(url, options) end
 ---Sends a request, or what a table of options with `url` and `method` says. *Yields.*
 ---@async
 ---@param request http.request|http.options
+---@param options? http.options Only beside a request: all that is not the request's own, such as `sink`, `auth`, `retry`.
 ---@return http.response|nil response
 ---@return http.error? err
-function http.send(request) end
+function http.send(request, options) end
 
 ---Runs a function concurrently, from the next turn of the loop. What the job begins (tasks, jobs) is cancelled with it.
 ---@param fn fun(...): ...
@@ -127,9 +134,9 @@ function http.sleep(seconds) end
 ---@async
 ---@param items any[]|fun(): any A list, or an iterator, which may wait itself.
 ---@param limit integer At least 1.
----@param fn fun(item: any, index: integer): any, any
----@return any[] results The first result for each item; the field `n` counts the items.
----@return table<integer, any> failures The second results, by index.
+---@param fn fun(item: any): any, any
+---@return any[] results The first result for each item, nil where there was none; the field `n` counts the items.
+---@return table<integer, any> failures The second results, which are errors by custom, by index.
 function http.map(items, limit, fn) end
 
 ---Runs a function for at most so many seconds; everything that it began is cancelled when time is up. *Yields.*
@@ -182,21 +189,21 @@ function job:cancel() end
 ---@field auth? http.auth Credentials.
 ---@field redirects? integer|boolean How many to follow (default 20); false for none: the redirect itself is the response.
 ---@field expect_continue? boolean|"auto" Whether to wait for "100 Continue" before the body (default "auto": large bodies).
----@field cache_policy? string A cache policy, by Apple's names.
----@field sink? fun(data: string)|string|file* Where the body goes: a function, a path (written under a temporary name, renamed when whole), or an open file.
+---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" Default: the session's. This version stores no responses, so "return_cache_data_dont_load" is always `resource_unavailable`.
+---@field sink? fun(data: string)|string|file* Where the body goes, in place of `response.body`: a function, called with each piece; a path (written under a temporary name, renamed when whole; a device or pipe is written directly); or an open file. Only a successful (2xx) body goes to a path: that of another status is in `response.body`, and a file that was there stays.
 ---@field progress? fun(received: integer, expected: integer) Called as data comes in; `expected` may be `http.TRANSFER_SIZE_UNKNOWN`.
 ---@field max_body? integer Bytes; a longer body is `data_length_exceeds_maximum`.
 ---@field decompress? boolean Whether to undo Content-Encoding (default true).
----@field priority? number 0 to 1.
----@field retry? http.retry.options|integer|boolean Whether and how to try again; true for the defaults, a number for the limit.
+---@field priority? number 0 to 1 (default 0.5).
+---@field retry? http.retry.options|integer|boolean Whether and how to try again (default: not); true for the defaults of `http.retry.options`, a number for the limit.
 
 ---A function that gives the next piece of a body, and nil at the end.
 ---@alias http.reader fun(size: integer): string|nil
 
----Credentials for one call: a user and password, or a bearer token.
+---Credentials for one call: a user and password, or a bearer token. A redirect to another origin does not carry them.
 ---@class http.auth
 ---@field user? string
----@field password? string
+---@field password? string Default: empty.
 ---@field scheme? "basic"|"digest"|"any" "basic" (the default) is sent at once, for the others the server is asked first.
 ---@field bearer? string A token.
 

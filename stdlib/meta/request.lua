@@ -8,13 +8,14 @@
 ---@field body? string|http.reader|{ file: string }
 ---@field timeout? number Seconds without any data after which the request fails with `timed_out`.
 ---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data"
----@field network_service_type? string
----@field allows_cellular_access? boolean
----@field http_should_handle_cookies? boolean
----@field main_document_url? string
----@field http_should_use_pipelining? boolean
+---@field network_service_type? string Kept, and nothing else in this version (default "default").
+---@field allows_cellular_access? boolean Likewise (default true).
+---@field http_should_handle_cookies? boolean Likewise (default true).
+---@field main_document_url? string Likewise.
+---@field http_should_use_pipelining? boolean Likewise (default false).
 
----A request: Apple's URLRequest. It may be changed until it is sent; `tostring` shows the method and the URL.
+---A request: Apple's URLRequest. It may be changed until it is sent; assigning to an unknown field raises. `tostring`
+---shows the method and the URL without user and password.
 ---@class http.request: http.request.fields
 ---@field method string
 ---@field headers http.headers
@@ -24,7 +25,8 @@ local request = {}
 ---@return http.request
 function request:copy() end
 
----The equal curl command line. Secrets are masked unless `reveal` is true.
+---The equal curl command line. The password in the URL and the values of Authorization, Proxy-Authorization, Cookie and
+---of fields with names like X-Api-Key or X-Auth-Token are masked unless `reveal` is true.
 ---@param options? { reveal: boolean }
 ---@return string command
 function request:curl(options) end

@@ -4,13 +4,13 @@
 ---@class http.response
 ---@field status integer
 ---@field reason string The text behind the status; empty in HTTP/2.
----@field http_version string
----@field url string The final URL.
+---@field http_version string As in "1.1", "2".
+---@field url string The final URL, fragment included.
 ---@field headers http.headers
----@field body string|nil The bytes; nil when they went elsewhere (`sink`).
+---@field body string|nil The bytes, empty when there were none; nil when they went elsewhere (`sink`, `did_receive_data`).
 ---@field mime_type string|nil The media type in lower case, without parameters.
 ---@field text_encoding_name string|nil The charset that Content-Type names, as written.
----@field expected_content_length integer Bytes, or `http.TRANSFER_SIZE_UNKNOWN`.
+---@field expected_content_length integer What Content-Length says, or `http.TRANSFER_SIZE_UNKNOWN`.
 ---@field suggested_filename string A safe name for a file: without a directory part, never empty.
 ---@field redirects http.redirect[] The hops that led here.
 ---@field from_cache boolean
@@ -70,11 +70,11 @@ function response:save(path) end
 
 ---Measurements of a task.
 ---@class http.metrics
----@field task_interval { start: number, duration: number } Seconds.
+---@field task_interval { start: number, duration: number } Unix seconds, and seconds.
 ---@field redirect_count integer
 ---@field transaction_metrics http.transaction_metrics[] One for each hop.
 
----Measurements of one hop. Times are seconds on the clock of `http.now`; those of what did not happen are nil.
+---Measurements of one hop. Times are Unix seconds; those of what did not happen are nil.
 ---@class http.transaction_metrics
 ---@field request { method: string, url: string }
 ---@field response { status: integer, url: string }|nil
@@ -104,16 +104,35 @@ function response:save(path) end
 ---@field negotiated_tls_protocol_version string|nil
 ---@field negotiated_tls_cipher_suite string|nil
 
----An error. `tostring(err)` is one line for people; `assert(nil, err)` prints that line.
+---An error. `tostring(err)` is one line for people; `assert(nil, err)` prints that line. The codes of domain "url":
+---
+---* the request: `bad_url` (no URL, or a line break in a header or method), `unsupported_url` (a scheme other than http
+---  and https), `request_body_stream_exhausted` (a reader function that was needed twice);
+---* the connection: `cannot_find_host`, `cannot_connect_to_host`, `network_connection_lost` (it ended before the response
+---  was whole), `not_connected_to_internet` (no route), `timed_out`;
+---* TLS: `secure_connection_failed`, `server_certificate_untrusted`, `server_certificate_has_unknown_root`,
+---  `server_certificate_has_bad_date`, `server_certificate_not_yet_valid`, `client_certificate_required`,
+---  `client_certificate_rejected`;
+---* the answer: `cannot_parse_response` (no HTTP; or `response:validate` with a type), `bad_server_response` (damaged
+---  framing; or `response:validate` with a status), `cannot_decode_content_data` (a damaged content coding or text),
+---  `data_length_exceeds_maximum` (`max_body`), `http_too_many_redirects`, `redirect_to_nonexistent_location`,
+---  `resource_unavailable` (nothing stored, or a body that was not kept);
+---* the script: `cancelled`; `unknown` for what has no name, with libcurl's own words in `underlying`.
+---
+---Files (a body, a part, a sink; `response:save` has the domain "file"): `file_does_not_exist`, `file_is_directory`,
+---`no_permissions_to_read_file`, `cannot_open_file`, `cannot_create_file`, `cannot_write_to_file`, `cannot_move_file`.
+---Domain "script": `handler_error` (a handler, reader, sink or progress function raised), `job_error` (the function of a
+---job raised); `value` is what was raised. Domain "json": `syntax`, `premature_end`, `duplicate_key`,
+---`number_out_of_range`, `invalid_utf8`, `depth`, `cycle`, `invalid_value`, `invalid_pointer`, `not_found`.
 ---@class http.error
 ---@field domain "url"|"file"|"json"|"html"|"xml"|"script"|"crawl"
 ---@field code string In domain "url" Apple's NSURLError names, as in `timed_out`, `cannot_find_host`, `cancelled`.
 ---@field message string
----@field url string|nil
+---@field url string|nil Without user and password.
 ---@field task http.task|nil
 ---@field underlying { source: string, code: integer, message: string }|nil libcurl's or the system's own number and text.
 ---@field response http.response|nil Where one had begun.
 ---@field value any What a handler raised (domain "script").
----@field line integer|nil
+---@field line integer|nil Where a JSON or XML text is wrong.
 ---@field column integer|nil
----@field position integer|nil
+---@field position integer|nil In bytes, from 1.

@@ -1,31 +1,33 @@
 ---@meta http.session
 
----What sessions are made of; Apple's names and meanings.
+---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
+---version. `security_policy`, `transport_security`, `client_certificate`, `protocol_classes` and stores other than
+---`false` raise: they are not available in this version.
 ---@class http.configuration
----@field identifier? string
----@field request_cache_policy? string
+---@field identifier? string *
+---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
 ---@field timeout_for_request? number Seconds without any data (default 60).
 ---@field timeout_for_resource? number Seconds for everything (default 7 days).
----@field network_service_type? string
----@field allows_cellular_access? boolean
----@field waits_for_connectivity? boolean
----@field discretionary? boolean
----@field shared_container? string A directory.
----@field session_sends_launch_events? boolean
+---@field network_service_type? string * Default "default".
+---@field allows_cellular_access? boolean * Default true.
+---@field waits_for_connectivity? boolean * Default false.
+---@field discretionary? boolean * Default false.
+---@field shared_container? string * A directory.
+---@field session_sends_launch_events? boolean * Default false.
 ---@field connection_proxy? { url: string, no_proxy?: string|string[] }|string|false A proxy, "environment" (the default), or false for none.
----@field tls_minimum_supported? "1.0"|"1.1"|"1.2"|"1.3"
----@field tls_maximum_supported? "1.0"|"1.1"|"1.2"|"1.3"
----@field http_should_use_pipelining? boolean
----@field http_should_set_cookies? boolean
----@field http_cookie_accept_policy? "always"|"never"|"only_from_main_document_domain"
+---@field tls_minimum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
+---@field tls_maximum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
+---@field http_should_use_pipelining? boolean * Default false.
+---@field http_should_set_cookies? boolean * Default true.
+---@field http_cookie_accept_policy? "always"|"never"|"only_from_main_document_domain" * Default "only_from_main_document_domain".
 ---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
 ---@field http_maximum_connections_per_host? integer Default 6; further requests wait.
 ---@field cookie_storage? false
 ---@field credential_storage? false
 ---@field cache? false
----@field should_use_extended_background_idle_mode? boolean
----@field user_agent? string
----@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge"
+---@field should_use_extended_background_idle_mode? boolean * Default false.
+---@field user_agent? string Default "httpscript/" and the version.
+---@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge" Default "auto".
 ---@field interface? string A network interface or local address.
 ---@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
 ---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.
@@ -33,7 +35,7 @@
 
 ---A session: tasks that share a configuration, connections and a delegate.
 ---@class http.session
----@field configuration http.configuration A copy.
+---@field configuration http.configuration A new copy each time.
 ---@field delegate http.delegate|nil
 ---@field description string|nil For the script's own use.
 local session = {}
@@ -70,7 +72,7 @@ function session:flush() end
 
 ---As `http.get`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -78,7 +80,7 @@ function session:get(url, options) end
 
 ---As `http.head`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -86,7 +88,7 @@ function session:head(url, options) end
 
 ---As `http.post`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -94,7 +96,7 @@ function session:post(url, options) end
 
 ---As `http.put`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -102,7 +104,7 @@ function session:put(url, options) end
 
 ---As `http.patch`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -110,7 +112,7 @@ function session:patch(url, options) end
 
 ---As `http.delete`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -118,7 +120,7 @@ function session:delete(url, options) end
 
 ---As `http.options`, in this session. *Yields.*
 ---@async
----@param url string
+---@param url string|http.url
 ---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
@@ -127,11 +129,15 @@ function session:options(url, options) end
 ---As `http.send`, in this session. *Yields.*
 ---@async
 ---@param request http.request|http.options
+---@param options? http.options
 ---@return http.response|nil response
 ---@return http.error? err
-function session:send(request) end
+function session:send(request, options) end
 
----A task: one request, with its redirects, until its response. It is made suspended.
+---A task: one request, with its redirects, until its response. It is made suspended. The verbs (`http.get` and so on) are
+---tasks with a completion: of the delegate's handlers they call `did_create_task`, `will_perform_redirection`,
+---`need_new_body_stream`, `did_send_body_data`, `did_receive_informational_response` and
+---`did_finish_collecting_metrics`, but not those for the response, the data and the completion.
 ---@class http.task
 ---@field identifier integer Within its session.
 ---@field kind "data"|"upload"|"download"|"stream"
@@ -139,10 +145,10 @@ function session:send(request) end
 ---@field session http.session
 ---@field original_request http.request
 ---@field current_request http.request Another one after a redirect.
----@field response http.response|nil
----@field error http.error|nil
----@field count_of_bytes_received integer
----@field count_of_bytes_sent integer
+---@field response http.response|nil From when its head has come in.
+---@field error http.error|nil Once completed.
+---@field count_of_bytes_received integer Of the body, as transferred (before decompression), so far.
+---@field count_of_bytes_sent integer Of the body, so far.
 ---@field count_of_bytes_expected_to_receive integer Or `http.TRANSFER_SIZE_UNKNOWN`.
 ---@field count_of_bytes_expected_to_send integer Or `http.TRANSFER_SIZE_UNKNOWN`.
 ---@field priority number 0 to 1.

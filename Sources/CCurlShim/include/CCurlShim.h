@@ -29,6 +29,19 @@ CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);
 
+/* What libcurl knows of a request that is over. Times are microseconds since its start; a reused connection has none
+   for its making. */
+typedef struct {
+  bool reused;
+  long http_version;
+  curl_off_t lookup_us, connect_us, secure_us, request_us, response_us, total_us;
+  long request_size, header_size;
+  /* Texts of the handle's, which change with its next request. */
+  const char *local_address, *remote_address;
+  long local_port, remote_port;
+} hs_facts;
+void hs_easy_get_facts(CURL *easy, hs_facts *facts);
+
 /* Version and cipher of the handle's TLS connection, as static texts of the TLS library; both NULL when there is
    none. Only from within a callback of the handle, while it has a connection. */
 void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher);

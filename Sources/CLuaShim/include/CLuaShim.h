@@ -153,6 +153,8 @@ void clua_destroy(clua_runtime *runtime);
 clua_outbox *clua_outbox_of(clua_runtime *runtime);
 /// Sets `arg` and keeps the script's arguments for `clua_load_main`.
 bool clua_set_arguments(clua_runtime *runtime, const char *const *arguments, int count, int script_index);
+/// Adds templates behind `package.path`.
+bool clua_add_package_path(clua_runtime *runtime, const char *templates);
 
 /// Only while a module is being opened: a function of the module.
 void clua_add_function(clua_module *module, const char *name, clua_function function, void *context);

@@ -133,11 +133,17 @@ public final class Scheduler {
       checkStop()
       runReady()
       fireTimers()
-      guard hasWork else { return }
+      guard hasWork || hasLastWord() else { return }
       collectEvents()
       deliverEvents()
       interlocutor?.listen()
     }
+  }
+
+  /// Whether the core has events although nothing is under way (the end of a session).
+  private func hasLastWord() -> Bool {
+    port.wait(until: 0, into: &events)
+    return !events.isEmpty
   }
 
   private var hasWork: Bool {
@@ -187,7 +193,7 @@ public final class Scheduler {
 
   private func collectEvents() {
     let now = MonotonicClock.now
-    var deadline = ready.isEmpty ? timers.nextDeadline() : now - 1
+    var deadline = ready.isEmpty && events.isEmpty && !isQuitting ? timers.nextDeadline() : now - 1
     if let stopDeadline { deadline = min(deadline ?? stopDeadline, stopDeadline) }
     port.wait(until: deadline, into: &events)
   }
@@ -242,7 +248,10 @@ public final class Scheduler {
 
   private func checkStop() {
     checkSignal()
-    if isQuitting { stop(.done) }
+    if isQuitting {
+      isQuitting = false
+      stop(.done)
+    }
     if let stopDeadline, MonotonicClock.now >= stopDeadline { abandon() }
   }
 

@@ -112,6 +112,13 @@ public final class Interpreter {
     clua_set_arguments(runtime, arguments, Int32(count), Int32(scriptIndex))
   }
 
+  /// Lets `require` look in a directory too, behind all others.
+  public func addModules(in directory: String) -> Bool {
+    // These bytes mean something in a path's templates.
+    guard !directory.utf8.contains(where: { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "?") }) else { return true }
+    return clua_add_package_path(runtime, "\(directory)/?.lua;\(directory)/?/init.lua")
+  }
+
   private var errorText: String {
     var length = 0
     guard let text = clua_error_text(runtime, &length) else { return "unknown error" }

@@ -73,7 +73,7 @@ final class HostFunctionBox {
 /// The one C function behind all host functions.
 private let hostEntry: clua_function = { context, state in
   guard let context, let state else { return Int32(CLUA_RAISE.rawValue) }
-  let box = Unmanaged<HostFunctionBox>.fromOpaque(context).takeUnretainedValue()
-  let call = HostCall(state: state, results: box.results, interpreter: box.interpreter)
-  return box.body(call).code
+  return Unmanaged<HostFunctionBox>.fromOpaque(context)._withUnsafeGuaranteedRef { box in
+    box.body(HostCall(state: state, results: box.results, interpreter: box.interpreter)).code
+  }
 }

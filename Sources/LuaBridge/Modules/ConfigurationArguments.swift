@@ -11,7 +11,9 @@ enum ConfigurationArguments {
     var configuration = SessionConfiguration()
     var index = start
     while index < call.count {
-      guard let name = call.string(index) else { return .failure(Problem(message: "a configuration field has no name")) }
+      guard let name = call.string(index) else {
+        return .failure(Problem(message: "a configuration field has no name"))
+      }
       guard set(name, call, index + 1, in: &configuration) else {
         return .failure(Problem(message: "configuration field '\(name)' has a value of the wrong kind"))
       }
@@ -28,7 +30,8 @@ enum ConfigurationArguments {
     case "timeout_for_resource": assign(call.number(index)) { configuration.timeoutForResource = $0 }
     case "http_maximum_connections_per_host":
       assign(call.integer(index)) { configuration.maximumConnectionsPerHost = $0 }
-    case "http_additional_headers": assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
+    case "http_additional_headers":
+      assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
     case "user_agent": assign(call.string(index)) { configuration.userAgent = $0 }
     case "proxy": assign(call.string(index).map { proxy($0, noProxy: "") }) { configuration.proxy = $0 }
     case "no_proxy": assign(call.string(index)) { addNoProxy($0, to: &configuration) }

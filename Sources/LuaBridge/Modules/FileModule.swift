@@ -12,7 +12,9 @@ enum FileModule {
   private static func write(_ call: HostCall) -> Outcome {
     guard let path = call.string(1) else { return call.wrongType(1, "string") }
     guard let bytes = call.bytes(2) else { return call.wrongType(2, "string") }
-    if let error = WholeFile.write(bytes, to: path) {
+    if var error = WholeFile.write(bytes, to: path) {
+      // No URL has part in it.
+      error.domain = .file
       call.results.appendNil()
       call.results.append(error)
     } else {

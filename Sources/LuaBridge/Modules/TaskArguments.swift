@@ -26,11 +26,14 @@ enum TaskArguments {
   }
 
   static func read(_ call: HostCall) -> TaskRequest? {
+    if call.count == At.url, let method = method(call), let url = call.string(At.url) {
+      return TaskRequest(Request(method: method, url: url))
+    }
     guard let method = call.string(At.method),
       let request = request(call, method: method, at: At.url, parts: At.parts),
       let destination = destination(call)
     else { return nil }
-    var task = TaskRequest(request)
+    let task = TaskRequest(request)
     task.interest = Interest(rawValue: call.integer(At.interest) ?? 0)
     task.destination = destination
     task.requestTimeout = call.number(At.requestTimeout)
@@ -42,6 +45,13 @@ enum TaskArguments {
     task.maximumBody = call.integer(At.maximumBody)
     task.priority = call.number(At.priority) ?? 0.5
     return task
+  }
+
+  private static func method(_ call: HostCall) -> String? {
+    guard let text = call.bytes(At.method) else { return nil }
+    let get: StaticString = "GET"
+    if text.elementsEqual(UnsafeBufferPointer(start: get.utf8Start, count: 3)) { return "GET" }
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// A request whose URL stands at `index`, followed by fields, body kind and body value.

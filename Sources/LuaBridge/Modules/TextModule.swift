@@ -1,4 +1,5 @@
 import Glibc
+import SessionCore
 
 /// `httpscript.text`: character sets and Base64, on byte strings.
 ///

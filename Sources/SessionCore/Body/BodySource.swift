@@ -165,7 +165,7 @@ final class BodySource {
       if count < 0 { return .failure(FileErrors.reading(path, errno)) }
       guard count > 0 else {
         let message = "\(path) became shorter while it was sent: \(pieceOffset) of \(length) bytes"
-        return .failure(TaskError(.requestBodyStreamExhausted, domain: .file, message))
+        return .failure(TaskError(.requestBodyStreamExhausted, message))
       }
       return .success(count)
     }

@@ -40,7 +40,9 @@ public enum Event {
 }
 
 /// How a task ended. `error == nil` is success; a response may be there beside an error.
-public struct Completion {
+///
+/// An object, as an event is copied on its way up.
+public final class Completion {
   public var response: ResponseHead?
   /// The body, where the destination was `.memory`.
   public var body: Bytes?

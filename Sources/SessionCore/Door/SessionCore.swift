@@ -62,8 +62,12 @@ public final class SessionCore: Port {
       hasPolled = true
       now = MonotonicClock.now
     }
-    events.append(contentsOf: outbox)
-    outbox.removeAll(keepingCapacity: true)
+    if events.isEmpty {
+      swap(&events, &outbox)
+    } else {
+      events.append(contentsOf: outbox)
+      outbox.removeAll(keepingCapacity: true)
+    }
   }
 
   /// Threads for what blocks, made when they are first needed.
@@ -86,7 +90,7 @@ public final class SessionCore: Port {
         if insideLibcurl({ multi.actOnTimer(now: now) }) { isBusy = true }
         while let (easy, result) = multi.nextEnded() {
           isBusy = true
-          easy.transfer?.transferEnded(result)
+          easy.transfer?.takeUnretainedValue().transferEnded(result)
         }
       }
     }
@@ -149,7 +153,6 @@ public final class SessionCore: Port {
     guard session.isInvalidated, session.taskCount == 0 else { return }
     sessions[session.id.rawValue] = nil
     session.close()
-    retire(session.multi)
     outbox.append(.sessionInvalidated(session.id))
   }
 

@@ -52,8 +52,9 @@ public enum BodyPart {
   case file(path: String)
 }
 
-/// Everything the core needs to know of one task.
-public struct TaskRequest {
+/// Everything the core needs to know of one task. It is handed over by reference, and must not be changed once the task
+/// has been started.
+public final class TaskRequest {
   public var request: Request
   /// Which events the layer above has handlers for. For the others the core does the default and sends no event.
   public var interest: Interest = []

@@ -66,6 +66,13 @@ public final class Bytes {
     UnsafeRawBufferPointer(start: base, count: count)
   }
 
+  /// The same bytes.
+  func equals(_ other: UnsafeRawBufferPointer) -> Bool {
+    guard count == other.count else { return false }
+    guard let base, let start = other.baseAddress else { return count == 0 }
+    return memcmp(base, start, count) == 0
+  }
+
   /// The bytes read as UTF-8, with replacement characters where they are not.
   public var text: String { String(decoding: buffer, as: UTF8.self) }
 

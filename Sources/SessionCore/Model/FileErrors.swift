@@ -26,7 +26,7 @@ enum FileErrors {
   private static func make(_ code: TaskError.Code, _ what: String, _ number: Int32) -> TaskError {
     let text = String(cString: strerror(number))
     return TaskError(
-      code, domain: .file, "\(what): \(text)",
+      code, "\(what): \(text)",
       underlying: TaskError.Underlying(source: .errno, code: Int(number), message: text))
   }
 }

@@ -7,8 +7,8 @@ public struct TaskMetrics {
 }
 
 /// `URLSessionTaskTransactionMetrics`: one request and its response. Times that did not occur (a reused connection
-/// has no connect) are NaN.
-public struct TransactionMetrics {
+/// has no connect) are NaN. An object, since it is too large to be copied about.
+public final class TransactionMetrics {
   public var method = ""
   public var url = ""
   public var status = 0

@@ -1,35 +1,67 @@
-/// One quick look at a URL's text, to save parsing it more than once.
+/// One quick look at a URL's text, to save parsing it where there is nothing to be found out.
 struct URLLook {
-  /// The text up to the path: a key for its host.
-  let authority: String
-  let hasUserInformation: Bool
+  /// How many bytes come before the path (or query, or fragment): scheme and authority.
+  private(set) var authorityLength = 0
+  /// How many bytes of path come behind the authority.
+  private(set) var pathLength = 0
+  /// A control character, which no URL may have (RFC 3986 §2).
+  private(set) var hasControlCharacter = false
+  private(set) var hasUserInformation = false
   /// It has spaces or bytes beyond ASCII.
-  let needsEncoding: Bool
+  private(set) var needsEncoding = false
+  /// Path and query are what the parser would make of them: no dot segments, escapes or fragment, and none is empty.
+  private(set) var isRegular = true
 
   init(_ text: String) {
-    var slashes = 0
-    var end = text.utf8.endIndex
-    var hasAt = false
-    var needsEncoding = false
-    var index = text.utf8.startIndex
-    while index != text.utf8.endIndex {
-      let byte = text.utf8[index]
-      if byte <= 0x20 || byte >= 0x7F { needsEncoding = true }
-      if end == text.utf8.endIndex {
-        switch byte {
-        case UInt8(ascii: "/"):
-          slashes += 1
-          if slashes == 3 { end = index }
-        case UInt8(ascii: "?"), UInt8(ascii: "#"): end = index
-        case UInt8(ascii: "@"): hasAt = true
-        default: break
-        }
-      }
-      index = text.utf8.index(after: index)
+    let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { scan(UnsafeRawBufferPointer($0)) }
+    if isDone == nil { Array(text.utf8).withUnsafeBytes { scan($0) } }
+  }
+
+  /// A URL's text is taken as it is by libcurl's parser.
+  var isPlain: Bool { !needsEncoding && !hasUserInformation }
+
+  private mutating func scan(_ text: UnsafeRawBufferPointer) {
+    var index = scanAuthority(text)
+    authorityLength = index
+    while index < text.count, text[index] != UInt8(ascii: "?") {
+      note(text[index])
+      // A segment that begins with a dot may be one that goes away.
+      if text[index] == UInt8(ascii: "."), text[index - 1] == UInt8(ascii: "/") { isRegular = false }
+      index += 1
     }
-    authority = String(text[..<end])
-    hasUserInformation = hasAt
-    self.needsEncoding = needsEncoding
+    pathLength = index - authorityLength
+    let queryStart = index
+    while index < text.count {
+      note(text[index])
+      index += 1
+    }
+    if pathLength == 0 || index == queryStart + 1 { isRegular = false }
+  }
+
+  /// Looks at what comes before the path, and gives its length.
+  private mutating func scanAuthority(_ text: UnsafeRawBufferPointer) -> Int {
+    var slashes = 0
+    for index in 0..<text.count {
+      switch text[index] {
+      case UInt8(ascii: "/"):
+        slashes += 1
+        if slashes == 3 { return index }
+      case UInt8(ascii: "?"), UInt8(ascii: "#"): return index
+      case UInt8(ascii: "@"): hasUserInformation = true
+      case let byte: note(byte)
+      }
+    }
+    return text.count
+  }
+
+  @inline(__always)
+  private mutating func note(_ byte: UInt8) {
+    if byte <= 0x20 || byte >= 0x7F {
+      needsEncoding = true
+      if byte < 0x20 || byte == 0x7F { hasControlCharacter = true }
+    } else if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\\") {
+      isRegular = false
+    }
   }
 }
 

@@ -69,7 +69,10 @@ public struct URLParts: Equatable, Sendable {
   /// Puts the parts together again (RFC 3986 §5.3) and has the parser look at the result. User and password are
   /// percent-encoded, and in the other parts what would begin the next one.
   public var text: Result<String, Failure> {
-    guard let host, !host.utf8.contains(where: Self.endsHost) else { return .failure(Failure(CURLUE_BAD_HOSTNAME)) }
+    // Only a file's URL has no host (RFC 8089).
+    guard let host = host ?? (scheme == "file" ? "" : nil), !host.utf8.contains(where: Self.endsHost) else {
+      return .failure(Failure(CURLUE_BAD_HOSTNAME))
+    }
     var result = "\(scheme)://"
     if let user { result += PercentEncoding.encode(user) }
     if let password { result += ":\(PercentEncoding.encode(password))" }

@@ -46,7 +46,7 @@ final class FileSink {
       guard file >= 0 else { return FileErrors.creating(path, errno) }
       guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
         close(file)
-        return TaskError(.cannotCreateFile, domain: .file, "cannot create \(path): another process is writing it")
+        return TaskError(.cannotCreateFile, "cannot create \(path): another process is writing it")
       }
       if Self.isStillThere(file, temporary) { return take(file, temporary) }
       close(file)

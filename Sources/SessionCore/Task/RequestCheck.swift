@@ -1,14 +1,14 @@
 /// Refuses what would put other text on the wire than the caller meant, before anything is connected.
 enum RequestCheck {
-  /// The error for a request that must not be sent, naming the field.
-  static func problem(with request: Request) -> TaskError? {
-    guard isToken(request.method) else {
+  /// The error for a request that must not be sent, naming the field. `look`: at its URL.
+  static func problem(with request: Request, look: URLLook) -> TaskError? {
+    guard request.method == "GET" || isToken(request.method) else {
       return TaskError(.badURL, "the method is not a token (RFC 9110 §9.1): \(printable(request.method))")
     }
-    if request.url.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+    if look.hasControlCharacter {
       return TaskError(.badURL, "control character in the URL: \(printable(request.url))")
     }
-    return problem(with: request.headers)
+    return request.headers.isEmpty ? nil : problem(with: request.headers)
   }
 
   /// A token goes into a field as it is; user and password are encoded or hashed and may hold anything.

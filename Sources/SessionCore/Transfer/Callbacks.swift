@@ -23,28 +23,27 @@ enum Callbacks {
   static let abortRead = 0x1000_0000
 
   private static let write: hs_data_callback = { data, size, count, context in
-    guard let transfer = transfer(context) else { return 0 }
-    return transfer.receiveBody(UnsafeRawBufferPointer(start: data, count: size * count))
+    with(context, otherwise: 0) { $0.receiveBody(UnsafeRawBufferPointer(start: data, count: size * count)) }
   }
 
   private static let header: hs_data_callback = { data, size, count, context in
-    guard let transfer = transfer(context) else { return 0 }
-    return transfer.receiveHeaderLine(UnsafeRawBufferPointer(start: data, count: size * count))
+    with(context, otherwise: 0) { $0.receiveHeaderLine(UnsafeRawBufferPointer(start: data, count: size * count)) }
   }
 
   private static let read: hs_data_callback = { data, size, count, context in
-    guard let transfer = transfer(context), let data else { return Callbacks.abortRead }
-    return transfer.provideBody(UnsafeMutableRawBufferPointer(start: data, count: size * count))
+    guard let data else { return Callbacks.abortRead }
+    return with(context, otherwise: Callbacks.abortRead) {
+      $0.provideBody(UnsafeMutableRawBufferPointer(start: data, count: size * count))
+    }
   }
 
   private static let seek: curl_seek_callback = { context, offset, origin in
-    guard let transfer = transfer(context), origin == SEEK_SET else { return Int32(CURL_SEEKFUNC_FAIL) }
-    return Int32(transfer.rewindBody(to: Int(offset)) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
+    let isRewound = origin == SEEK_SET && with(context, otherwise: false) { $0.rewindBody(to: Int(offset)) }
+    return Int32(isRewound ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL)
   }
 
   private static let prerequest: curl_prereq_callback = { context, _, _, _, _ in
-    guard let transfer = transfer(context) else { return CURL_PREREQFUNC_ABORT }
-    return transfer.requestBegins() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    with(context, otherwise: false) { $0.requestBegins() } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
   private static let openSocket: curl_opensocket_callback = { context, _, address in
@@ -59,9 +58,13 @@ enum Callbacks {
     return Unmanaged<Poller>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.closeSocket(descriptor) }
   }
 
+  /// Neither handle nor transfer is counted: the core holds both while libcurl works.
   @inline(__always)
-  private static func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-    guard let context else { return nil }
-    return Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer }
+  private static func with<Result>(
+    _ context: UnsafeMutableRawPointer?, otherwise: Result, _ body: (Transfer) -> Result
+  ) -> Result {
+    guard let context else { return otherwise }
+    let transfer = Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.transfer }
+    return transfer?._withUnsafeGuaranteedRef(body) ?? otherwise
   }
 }

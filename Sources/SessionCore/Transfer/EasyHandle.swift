@@ -6,14 +6,16 @@ import Glibc
 final class EasyHandle {
   let curl: UnsafeMutableRawPointer
   let url = URLHandle()
-  /// The transfer it works for; what the callbacks speak to.
-  unowned(unsafe) var transfer: Transfer?
+  /// The transfer it works for; what the callbacks speak to. The core holds it as long as it is here.
+  var transfer: Unmanaged<Transfer>?
   /// Text of the last error; filled by libcurl.
   let errorBuffer: UnsafeMutablePointer<CChar>
   /// Not to be used again: libcurl has learnt something (a Digest nonce, a refused expectation) that it cannot forget.
   var isTainted = false
 
   // What it is set to.
+  private var urlText: String?
+  private let parsedURL = ParsedURL()
   private var headers: HeaderList?
   private var customMethod: String?
   private var shape = Shape.get
@@ -87,7 +89,10 @@ final class EasyHandle {
   func configure(_ setup: RequestSetup) {
     errorBuffer.pointee = 0
     // Where libcurl repeats a request by itself, it goes by this text, and would by the last one's.
-    set(CURLOPT_URL, setup.urlText)
+    if setup.urlText == nil || setup.urlText != urlText {
+      urlText = setup.urlText
+      set(CURLOPT_URL, urlText)
+    }
     setHeaders(setup.headers)
     setShape(setup.shape)
     if customMethod != setup.customMethod {
@@ -112,6 +117,12 @@ final class EasyHandle {
       set(CURLOPT_PIPEWAIT, waitsForPipe ? 1 : 0)
     }
   }
+
+  /// Gives it a URL that libcurl's parser takes as it is. Returns libcurl's code.
+  func setPlainURL(_ text: String, _ look: URLLook) -> CURLUcode { parsedURL.set(text, look, in: url) }
+
+  /// `url` has been, or will be, given another URL.
+  func forgetURL() { parsedURL.forget() }
 
   private func setHeaders(_ list: HeaderList) {
     if headers === list { return }
@@ -172,18 +183,6 @@ final class EasyHandle {
     var value = 0
     hs_easy_get_long(curl, info, &value)
     return value
-  }
-
-  func offset(_ info: CURLINFO) -> Int {
-    var value: curl_off_t = 0
-    hs_easy_get_offset(curl, info, &value)
-    return Int(value)
-  }
-
-  func string(_ info: CURLINFO) -> String {
-    var value: UnsafePointer<CChar>?
-    guard hs_easy_get_string(curl, info, &value) == CURLE_OK, let value else { return "" }
-    return String(cString: value)
   }
 }
 

@@ -7,8 +7,23 @@ final class Host {
   let proxy: String
   /// Transfers that have or make a connection.
   private(set) var active = 0
-  /// It has answered in HTTP/2: many requests share a connection.
-  var speaksHTTP2 = false
+  /// What it has answered in.
+  private(set) var dialect: Dialect
+
+  enum Dialect {
+    /// It may turn out to speak HTTP/2.
+    case unknown
+    /// Every request under way has a connection of its own.
+    case http1
+    /// Many requests share a connection.
+    case http2
+  }
+
+  /// The lanes (see `Lanes`) of connections that are there and idle, the one used last at the end. A connection that
+  /// the server has closed meanwhile is made again in its lane, so there are never more than were in use at once.
+  private var idleLanes: [Int] = []
+  /// Where all connections are as long as they may be shared.
+  private var sharedLane: Int?
 
   private let maximumConnections: Int
   private var waiting: [Waiting] = []
@@ -29,13 +44,17 @@ final class Host {
     }
   }
 
-  init(scheme: String, name: String, port: Int, proxy: String, maximumConnections: Int) {
+  /// `mayShare`: HTTP/2 is possible there.
+  init(scheme: String, name: String, port: Int, proxy: String, maximumConnections: Int, mayShare: Bool) {
     self.scheme = scheme
     self.name = name
     self.port = port
     self.proxy = proxy
     self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
+    dialect = mayShare ? .unknown : .http1
   }
+
+  var speaksHTTP2: Bool { dialect == .http2 }
 
   var isIdle: Bool { active == 0 && waiting.isEmpty }
 
@@ -64,6 +83,32 @@ final class Host {
   }
 
   func release() { active -= 1 }
+
+  /// Learns from a response which version it speaks.
+  func learn(httpVersion: String) {
+    switch httpVersion {
+    case "2": dialect = .http2
+    case "1.0", "1.1": if dialect == .unknown { dialect = .http1 }
+    default: break
+    }
+  }
+
+  /// The lane of a transfer that begins: that of an idle connection, else what `choose` says.
+  func takeLane(_ choose: () -> Int) -> Int {
+    if dialect == .http1 { return idleLanes.popLast() ?? choose() }
+    if let sharedLane { return sharedLane }
+    let lane = choose()
+    sharedLane = lane
+    return lane
+  }
+
+  /// A transfer in this lane is over; its connection is free.
+  func giveBack(lane: Int) {
+    if dialect == .http1 { idleLanes.append(lane) }
+  }
+
+  /// Its idle connections are gone.
+  func forgetIdleConnections() { idleLanes.removeAll() }
 
   private func pop() -> Transfer? {
     guard let first = waiting.first else { return nil }

@@ -12,6 +12,8 @@ final class Multi {
   private(set) var running = 0
   /// No new transfers: it goes when those under way are over.
   var isRetired = false
+  /// libcurl has worked, and may have something to tell.
+  private(set) var hasWorked = false
 
   /// `connections`: how many are kept when idle. (libcurl's own limit sinks with the number of handles in use, and
   /// would close most of a pool at the end of each burst.)
@@ -43,6 +45,7 @@ final class Multi {
     if events & UInt8(HS_READABLE) != 0 { mask |= CURL_CSELECT_IN }
     if events & UInt8(HS_WRITABLE) != 0 { mask |= CURL_CSELECT_OUT }
     if events & UInt8(HS_FAILED) != 0 { mask |= CURL_CSELECT_ERR }
+    hasWorked = true
     var left: Int32 = 0
     curl_multi_socket_action(handle, descriptor, mask, &left)
   }
@@ -51,6 +54,7 @@ final class Multi {
   func actOnTimer(now: Double) -> Bool {
     guard let deadline = timerDeadline, deadline <= now else { return false }
     timerDeadline = nil
+    hasWorked = true
     var left: Int32 = 0
     // CURL_SOCKET_TIMEOUT
     curl_multi_socket_action(handle, -1, 0, &left)
@@ -59,6 +63,7 @@ final class Multi {
 
   /// The next transfer that is over, and how it ended.
   func nextEnded() -> (EasyHandle, CURLcode)? {
+    guard hasWorked else { return nil }
     var left: Int32 = 0
     while let message = curl_multi_info_read(handle, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let curl = message.pointee.easy_handle else { continue }
@@ -69,6 +74,7 @@ final class Multi {
       let pointer = UnsafeRawPointer(context)
       return (Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue(), result)
     }
+    hasWorked = false
     return nil
   }
 

@@ -11,10 +11,14 @@ final class Session {
   let headersProblem: TaskError?
   /// The header list of a request that adds nothing of its own.
   let plainHeaders: HeaderList
-  private(set) var multi: Multi
+  /// Its multi handles.
+  private(set) var lanes: Lanes
   /// For looking at URLs before there is a handle for them.
   let scratchURL = URLHandle()
   private var hosts: [String: Host] = [:]
+  /// The host that was asked for last, and the text it is known by.
+  private var lastHost: Host?
+  private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
   /// Tasks that are not complete.
   var taskCount = 0
@@ -25,11 +29,11 @@ final class Session {
   private static let hostLimit = 1024
 
   init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
-    guard let multi = core.makeMulti(connections: Self.idleConnections(configuration)) else { return nil }
+    guard let lanes = Self.makeLanes(core, configuration) else { return nil }
     self.id = id
     self.configuration = configuration
     self.core = core
-    self.multi = multi
+    self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
@@ -46,8 +50,9 @@ final class Session {
     defaultHeaders.forEach(plainHeaders.append)
   }
 
-  private static func idleConnections(_ configuration: SessionConfiguration) -> Int {
-    max(64, 2 * min(configuration.maximumConnectionsPerHost, Host.connectionLimit))
+  private static func makeLanes(_ core: SessionCore, _ configuration: SessionConfiguration) -> Lanes? {
+    let limit = min(configuration.maximumConnectionsPerHost, Host.connectionLimit)
+    return Lanes(core: core, idleConnections: max(64, 2 * limit))
   }
 
   func takeHandle() -> EasyHandle? {
@@ -60,7 +65,14 @@ final class Session {
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
-  func knownHost(authority: String) -> Host? { hosts[authority] }
+  func knownHost(authority: UnsafeRawBufferPointer) -> Host? {
+    if let lastHost, lastAuthority.equals(authority) { return lastHost }
+    guard let host = hosts[String(decoding: authority, as: UTF8.self)] else { return nil }
+    lastHost = host
+    lastAuthority.removeAll()
+    lastAuthority.append(authority)
+    return host
+  }
 
   /// The queue for a parsed URL's host. `authority`: the text to know it by the next time.
   func host(of url: URLHandle, authority: String?) -> Host? {
@@ -72,23 +84,39 @@ final class Session {
       hosts[key]
       ?? Host(
         scheme: parts.scheme, name: name, port: port, proxy: proxies.proxy(scheme: parts.scheme, host: name),
-        maximumConnections: configuration.maximumConnectionsPerHost)
-    if hosts.count >= Self.hostLimit { hosts = hosts.filter { !$0.value.isIdle } }
+        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme))
+    if hosts.count >= Self.hostLimit { forgetIdleHosts() }
     hosts[key] = host
     if let authority { hosts[authority] = host }
     return host
   }
 
+  private func mayShare(_ scheme: String) -> Bool {
+    switch configuration.httpVersion {
+    case .http1_0, .http1_1: return false
+    case .http2PriorKnowledge: return true
+    case .automatic, .http2: return scheme == "https"
+    }
+  }
+
+  private func forgetIdleHosts() {
+    hosts = hosts.filter { !$0.value.isIdle }
+    lastHost = nil
+  }
+
   /// Forgets handles and queues, whose entries would keep the session alive.
   func close() {
+    lanes.retire()
+    lastHost = nil
     hosts.removeAll()
     pool.removeAll()
   }
 
   /// Lets go of the connections that no transfer uses: new transfers get new ones.
   func closeIdleConnections() {
-    guard let fresh = core.makeMulti(connections: Self.idleConnections(configuration)) else { return }
-    core.retire(multi)
-    multi = fresh
+    guard let fresh = Self.makeLanes(core, configuration) else { return }
+    lanes.retire()
+    lanes = fresh
+    hosts.values.forEach { $0.forgetIdleConnections() }
   }
 }

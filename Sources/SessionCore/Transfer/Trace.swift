@@ -36,10 +36,23 @@ enum Trace {
       let scheme = value.prefix { $0 != 0x20 }
       return "\(name): \(scheme.count < value.count ? String(decoding: scheme, as: UTF8.self) + " " : "")***"
     }
-    for name in ["cookie", "set-cookie"] as [StaticString] where HeaderText.value(of: name, in: line) != nil {
-      return "\(name): ***"
+    let text = String(decoding: line, as: UTF8.self)
+    guard let name = text.split(separator: ":", maxSplits: 1).first?.lowercased(), isSecret(name) else { return text }
+    return "\(name): ***"
+  }
+
+  /// Whether a field of this name (in lower case) carries a secret: those of HTTP, and what services call theirs.
+  private static func isSecret(_ name: String) -> Bool {
+    ["cookie", "token", "secret", "password", "api-key", "apikey"].contains { holds(name, $0) }
+  }
+
+  private static func holds(_ name: String, _ word: String) -> Bool {
+    var rest = name[...]
+    while !rest.isEmpty {
+      if rest.hasPrefix(word) { return true }
+      rest = rest.dropFirst()
     }
-    return String(decoding: line, as: UTF8.self)
+    return false
   }
 
   /// One write for each text, so that lines of several transfers do not mix.

@@ -46,8 +46,8 @@ final class Transfer: TimerEntry {
   var isSinkOpen = false
 
   // Request.
-  /// The URL is shown as libcurl's own parser would take it.
-  var isURLTextPlain = false
+  /// What is known of the URL's text.
+  var urlLook = URLLook("")
   var source: BodySource?
   /// libcurl has the whole body and does not ask for it.
   var isBodyInline = false
@@ -72,6 +72,7 @@ final class Transfer: TimerEntry {
   var pauseMask: Int32 = 0
   var redirects: [RedirectHop] = []
   var transactions: [TransactionMetrics] = []
+  /// Of the current request.
   var transaction = TransactionMetrics()
 
   /// Why it fails; ends the transfer at libcurl's next call.
@@ -148,9 +149,7 @@ final class Transfer: TimerEntry {
 
   /// Takes the first step.
   func begin() {
-    if let problem = session.headersProblem ?? RequestCheck.problem(with: request)
-      ?? RequestCheck.problem(with: authentication)
-    {
+    if let problem = session.headersProblem ?? checkRequest() ?? RequestCheck.problem(with: authentication) {
       return fail(problem)
     }
     switch BodySource.open(request.body) {
@@ -159,6 +158,12 @@ final class Transfer: TimerEntry {
     }
     enqueue()
     updateClock()
+  }
+
+  /// What must not be sent in the request.
+  func checkRequest() -> TaskError? {
+    urlLook = URLLook(request.url)
+    return RequestCheck.problem(with: request, look: urlLook)
   }
 
   /// Finds the host and waits for a turn there.
@@ -192,22 +197,27 @@ final class Transfer: TimerEntry {
       return failAttach(TaskError(.unknown, "libcurl gives no handle", url: url))
     }
     self.easy = easy
-    if let problem = parseURL(into: easy.url) ?? openSink() { return failAttach(problem) }
+    if let problem = giveURL(to: easy) ?? openSink() { return failAttach(problem) }
     resetForRequest()
-    easy.transfer = self
+    easy.transfer = .passUnretained(self)
     easy.configure(makeSetup(host))
     prepareCredentials(easy)
     transaction.fetchStart = WallClock.now
     lastActivity = core.now
-    guard session.multi.add(easy) else {
+    let lane = host.takeLane(session.lanes.leastUsed)
+    let multi = session.lanes.multi(lane)
+    guard multi.add(easy) else {
+      host.giveBack(lane: lane)
       return failAttach(TaskError(.unknown, "libcurl does not take the transfer", url: url))
     }
-    attachedTo = session.multi
+    self.lane = lane
+    attachedTo = multi
     isAttached = true
   }
 
-  /// The multi handle it runs on.
+  /// The multi handle it runs on, and its place in the session's lanes.
   private var attachedTo: Multi?
+  private var lane = 0
 
   private func failAttach(_ problem: TaskError) {
     host?.release()
@@ -236,7 +246,7 @@ final class Transfer: TimerEntry {
     isWaitingForChunk = false
     pauseMask = 0
     progressReported = -1
-    transaction = TransactionMetrics()
+    if transactions.last === transaction { transaction = TransactionMetrics() }
   }
 
   /// Takes the handle from libcurl; the connection is free for others.
@@ -247,7 +257,8 @@ final class Transfer: TimerEntry {
     attachedTo = nil
     easy.transfer = nil
     guard let host else { return }
-    if intake.httpVersion == "2" { host.speaksHTTP2 = true }
+    if intake.status != 0 { host.learn(httpVersion: intake.httpVersion) }
+    host.giveBack(lane: lane)
     host.release()
   }
 
@@ -265,7 +276,8 @@ final class Transfer: TimerEntry {
 
   private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
     if result == CURLE_OK, !intake.isHeadComplete, error == nil {
-      error = TaskError(.networkConnectionLost, "the connection was closed in the middle of the response's head", url: url)
+      error = TaskError(
+        .networkConnectionLost, "the connection was closed in the middle of the response's head", url: url)
     }
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {

@@ -6,23 +6,19 @@ extension Transfer {
   /// Finds the queue the request belongs to. A handle is taken only when its turn has come, so that thousands may
   /// wait; a host that is known needs no parsing before. False when that ended the task.
   func findHost() -> Bool {
-    if let problem = SchemeCheck.problem(with: request.url) {
-      fail(problem)
-      return false
-    }
-    let look = URLLook(request.url)
-    isURLTextPlain = !look.needsEncoding && !look.hasUserInformation
-    if isURLTextPlain, let known = session.knownHost(authority: look.authority) {
+    let look = urlLook
+    if look.isPlain, let known = knownHost(look) {
       url = request.url
       urlCredentials = nil
       host = known
       return true
     }
-    if let problem = parseURL(into: session.scratchURL) {
+    if let problem = SchemeCheck.problem(with: request.url) ?? parseURL(into: session.scratchURL) {
       fail(problem)
       return false
     }
-    host = session.host(of: session.scratchURL, authority: isURLTextPlain ? look.authority : nil)
+    let authority = look.isPlain ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
+    host = session.host(of: session.scratchURL, authority: authority)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
@@ -30,27 +26,49 @@ extension Transfer {
     return true
   }
 
-  /// Gives the URL to a handle, without what goes elsewhere. Nil is success.
+  private func knownHost(_ look: URLLook) -> Host? {
+    request.url.utf8.withContiguousStorageIfAvailable { text in
+      session.knownHost(authority: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<look.authorityLength]))
+    } ?? nil
+  }
+
+  /// Gives the URL to the handle that makes the request.
+  func giveURL(to easy: EasyHandle) -> TaskError? {
+    guard urlLook.isPlain else {
+      easy.forgetURL()
+      return parseURL(into: easy.url)
+    }
+    takePlainURL()
+    return problem(easy.setPlainURL(request.url, urlLook))
+  }
+
+  /// Parses the URL, without what goes elsewhere. Nil is success.
   func parseURL(into parsed: URLHandle) -> TaskError? {
     parsed.clear()
-    let code = isURLTextPlain ? parsed.set(request.url) : parsed.setAny(request.url)
-    guard code == CURLUE_OK else {
-      let text = String(cString: curl_url_strerror(code))
-      return TaskError(.badURL, "not a URL (\(text)): \(request.url)")
+    if let problem = problem(urlLook.isPlain ? parsed.set(request.url) : parsed.setAny(request.url)) { return problem }
+    if urlLook.isPlain {
+      takePlainURL()
+      return nil
     }
     takeUserInformation(parsed)
-    guard isURLTextPlain || makeHostASCII(parsed) else {
+    guard makeHostASCII(parsed) else {
       return TaskError(.badURL, "the host is no international domain name: \(url)")
     }
     return nil
   }
 
+  private func problem(_ code: CURLUcode) -> TaskError? {
+    guard code != CURLUE_OK else { return nil }
+    return TaskError(.badURL, "not a URL (\(String(cString: curl_url_strerror(code)))): \(request.url)")
+  }
+
+  private func takePlainURL() {
+    urlCredentials = nil
+    url = request.url
+  }
+
   private func takeUserInformation(_ parsed: URLHandle) {
     urlCredentials = nil
-    guard !isURLTextPlain else {
-      url = request.url
-      return
-    }
     if let user = parsed.getDecoded(CURLUPART_USER) {
       urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
       _ = parsed.set(CURLUPART_USER, nil)
@@ -74,7 +92,7 @@ extension Transfer {
     if case .data(let bytes) = request.body { setup.body = bytes }
     isBodyInline = shape == .post
     setup.uploadLength = source?.length ?? -1
-    setup.urlText = isURLTextPlain ? url : nil
+    setup.urlText = urlLook.isPlain ? url : nil
     setup.largeBuffer = sink.file != nil
     setup.proxy = host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)

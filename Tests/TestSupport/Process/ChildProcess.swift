@@ -98,7 +98,10 @@ struct SpawnedChild {
     }
   }
 
-  private static func spawn(_ launch: Launch, _ actions: inout posix_spawn_file_actions_t) throws -> pid_t {
+  /// - Parameter flags: of posix_spawn, added to those that reset signals.
+  static func spawn(
+    _ launch: Launch, _ actions: inout posix_spawn_file_actions_t, flags: Int32 = 0
+  ) throws -> pid_t {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -108,7 +111,7 @@ struct SpawnedChild {
     var all = sigset_t()
     sigfillset(&all)
     posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | flags))
     let arguments = ([launch.program] + launch.arguments).map { strdup($0) } + [nil]
     let environment = launch.environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (arguments + environment).forEach { free($0) } }
@@ -119,5 +122,21 @@ struct SpawnedChild {
       throw SystemError("posix_spawn \(launch.program)")
     }
     return process
+  }
+  /// Waits for a process until a time (system uptime), and kills it then.
+  static func reap(_ process: pid_t, until end: Double) -> Ending {
+    var status: Int32 = 0
+    while ProcessInfo.processInfo.systemUptime < end {
+      if waitpid(process, &status, WNOHANG) == process { return ending(status) }
+      poll(nil, 0, 5)
+    }
+    kill(process, SIGKILL)
+    waitpid(process, &status, 0)
+    return .deadline
+  }
+
+  private static func ending(_ status: Int32) -> Ending {
+    let signal = status & 0x7f
+    return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
   }
 }

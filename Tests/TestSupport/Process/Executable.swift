@@ -71,6 +71,29 @@ public struct Executable: Sendable {
     }
   }
 
+  /// Runs it on a terminal, within the shared process slots, and lets `body` be the person there, on a thread of its
+  /// own. What is still running then is killed.
+  public func onTerminal<Value: Sendable>(
+    _ body: @escaping @Sendable (TerminalProcess, TemporaryDirectory) throws -> Value
+  ) async throws -> Value {
+    await ProcessSlots.shared.take(weight)
+    let result = await withCheckedContinuation { continuation in
+      Thread.detachNewThread { continuation.resume(returning: Result { try typeOnTerminal(body) }) }
+    }
+    await ProcessSlots.shared.give(weight)
+    return try result.get()
+  }
+
+  private func typeOnTerminal<Value>(
+    _ body: (TerminalProcess, TemporaryDirectory) throws -> Value
+  ) throws -> Value {
+    let home = try TemporaryDirectory()
+    let launch = Launch(
+      program: Executable.path, arguments: try commandLine(home), environment: surroundings(home),
+      directory: directory ?? home.path)
+    return try body(TerminalProcess(launch, deadline: deadline), home)
+  }
+
   private func commandLine(_ home: TemporaryDirectory) throws -> [String] {
     switch script {
     case .file(let text): options + [try home.write("script.lua", Array(text.utf8))] + arguments

@@ -109,7 +109,7 @@ public final class RunningProcess: @unchecked Sendable {
       if entries[0].revents != 0 { feed(&ends[0], &input) }
       for number in 1...2 where entries[number].revents != 0 { collect(number, &ends[number]) }
     }
-    finish(reap(), &ends)
+    finish(SpawnedChild.reap(child.process, until: begun + deadline), &ends)
   }
 
   /// Whether the child has ended although someone it left behind holds its pipes open.
@@ -142,22 +142,6 @@ public final class RunningProcess: @unchecked Sendable {
   private func drop(_ end: inout Int32) {
     if end >= 0 { close(end) }
     end = -1
-  }
-
-  private func reap() -> Ending {
-    var status: Int32 = 0
-    while secondsLeft > 0 {
-      if waitpid(child.process, &status, WNOHANG) == child.process { return ending(status) }
-      poll(nil, 0, 5)
-    }
-    kill(child.process, SIGKILL)
-    waitpid(child.process, &status, 0)
-    return .deadline
-  }
-
-  private func ending(_ status: Int32) -> Ending {
-    let signal = status & 0x7f
-    return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
   }
 
   private func finish(_ ending: Ending, _ ends: inout [Int32]) {

@@ -1,5 +1,5 @@
-/// Base64 of RFC 4648.
-enum Base64 {
+/// Base64 (RFC 4648 §4).
+public enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   /// The six bits of each byte; 64 for one that is skipped, 255 for one that does not belong.
@@ -13,7 +13,7 @@ enum Base64 {
   }()
 
   /// With padding, on one line.
-  static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+  public static func encode(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -27,8 +27,14 @@ enum Base64 {
     return text
   }
 
+  /// The text's UTF-8, encoded: Basic credentials.
+  static func encode(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { String(decoding: encode(UnsafeRawBufferPointer($0)), as: UTF8.self) }
+  }
+
   /// nil when the text is not Base64. White space is skipped; padding may be missing but not be wrong.
-  static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
+  public static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.count / 4 * 3 + 3)
     var bits: UInt32 = 0

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import httpscript
+
+/// Whole keys out of bytes.
+@Suite struct KeyBufferTests {
+  static let keys: [(bytes: [UInt8], scalars: [UInt32])] = [
+    ([0x61], [0x61]),
+    ([0x0D], [0x0D]),
+    ([0x1B, 0x5B, 0x41], [0x1B, 0x5B, 0x41]),
+    ([0x1B, 0x4F, 0x48], [0x1B, 0x4F, 0x48]),
+    ([0x1B, 0x5B, 0x31, 0x3B, 0x35, 0x43], [0x1B, 0x5B, 0x31, 0x3B, 0x35, 0x43]),
+    ([0x1B, 0x62], [0x1B, 0x62]),
+    ([0xC3, 0xA9], [0xE9]),
+    ([0xE2, 0x82, 0xAC], [0x20AC]),
+    ([0xF0, 0x9F, 0x98, 0x80], [0x1F600]),
+    ([0x1B, 0xC3, 0xA9], [0x1B, 0xE9]),
+    ([0xFF], [0xFF]),
+    ([0x80], [0x80]),
+    ([0xC3, 0x28], [0xC3, 0x28]),
+    ([0xED, 0xA0, 0x80], [0xED, 0xA0, 0x80]),
+  ]
+
+  @Test("a key is complete with its last byte", arguments: 0..<keys.count)
+  func complete(index: Int) {
+    let key = Self.keys[index]
+    var buffer = KeyBuffer()
+    for byte in key.bytes.dropLast() {
+      buffer.append(byte)
+      #expect(!buffer.isComplete)
+    }
+    buffer.append(key.bytes[key.bytes.count - 1])
+    #expect(buffer.isComplete)
+    var scalars: [UInt32] = []
+    while let scalar = buffer.next() { scalars.append(scalar) }
+    #expect(scalars == key.scalars)
+    #expect(buffer.isEmpty && !buffer.isComplete)
+  }
+}
