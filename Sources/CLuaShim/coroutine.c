@@ -25,6 +25,7 @@ int clua_run(clua_runtime *runtime, lua_State *co, lua_State *from, int argument
     int status = lua_resume(co, from, arguments, results);
     runtime->running = before;
     runtime->unyieldable -= blocked;
+    if (before != NULL) clua_interrupt_again(before);
     return status;
 }
 

@@ -72,6 +72,8 @@ bool clua_can_park(lua_State *L);
 void clua_open_coroutine(lua_State *L);
 /// Functions for the module `httpscript.fiber`: fiber, park, can_park, current, dispatcher.
 int clua_open_fiber(lua_State *L);
+/// A coroutine goes on after one inside it has ended: the signal that interrupted that one is meant for it too.
+void clua_interrupt_again(lua_State *L);
 /// The signal handler no longer touches this runtime.
 void clua_forget_signals(clua_runtime *runtime);
 void clua_keep_error(clua_runtime *runtime, lua_State *L, int index);

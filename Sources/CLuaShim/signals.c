@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,8 +18,12 @@ static volatile int wake = -1;
 /// A dialogue waits for input: pressing Ctrl-C more than once is no wish to end it.
 static volatile sig_atomic_t patient;
 static volatile sig_atomic_t terminal_changed;
+/// The next SIGALRM ends the process.
+static volatile sig_atomic_t is_over;
 static struct timespec arrived;
 static pthread_t lua_thread;
+/// Lua code has been interrupted because of the pending signal.
+static bool is_interrupted;
 
 static double seconds_since_arrival(void) {
     struct timespec now;
@@ -26,16 +31,23 @@ static double seconds_since_arrival(void) {
     return (double)(now.tv_sec - arrived.tv_sec) + (double)(now.tv_nsec - arrived.tv_nsec) * 1e-9;
 }
 
-// Code that returns to the loop in time is not disturbed: the loop then cancels its tasks in an orderly way.
+// Code that returns to the loop in time is not disturbed: the loop then cancels its tasks in an orderly way. Other code
+// is interrupted once, and when it has caught that and still goes on a second later, at its every step.
 static void interrupt(lua_State *L, lua_Debug *record) {
     (void)record;
     if (pending == 0 || taken) {
         lua_sethook(L, NULL, 0, 0);
         return;
     }
-    if (seconds_since_arrival() < 0.25) return;
-    lua_sethook(L, NULL, 0, 0);
+    double seconds = seconds_since_arrival();
+    if (seconds < (is_interrupted ? 1.25 : 0.25)) return;
+    if (is_interrupted) lua_sethook(L, interrupt, LUA_MASKCOUNT, 1);
+    is_interrupted = true;
     luaL_error(L, "interrupted");
+}
+
+void clua_interrupt_again(lua_State *L) {
+    if (pending != 0 && !taken) lua_sethook(L, interrupt, LUA_MASKCOUNT, is_interrupted ? 1 : 1000);
 }
 
 static void wake_loop(void) {
@@ -48,16 +60,20 @@ static bool is_last(int number) {
     return pending != 0 && !(patient && number == SIGINT && seconds_since_arrival() < 1);
 }
 
-// SIGALRM says that the process's time is over (--timeout): it counts as a first signal, never as a second one.
+// SIGALRM says that the process's time is over (--timeout): it counts as a first signal, and as a second one only when
+// the ending takes too long.
 static void handle(int number) {
     // The kernel may choose any thread; Lua's state belongs to one.
     if (!pthread_equal(pthread_self(), lua_thread)) {
         pthread_kill(lua_thread, number);
         return;
     }
-    if (number == SIGALRM && pending != 0) return;
-    if (is_last(number)) _exit(clua_signal_status(pending == SIGALRM ? SIGALRM : number));
-    if (pending == 0) clock_gettime(CLOCK_MONOTONIC, &arrived);
+    if (number == SIGALRM && pending != 0 && !is_over) return;
+    if (is_last(number)) _exit(clua_signal_status(pending == SIGALRM || number == SIGALRM ? pending : number));
+    if (pending == 0) {
+        clock_gettime(CLOCK_MONOTONIC, &arrived);
+        is_interrupted = false;
+    }
     pending = number;
     wake_loop();
     lua_State *running = target != NULL ? target->running : NULL;
@@ -97,6 +113,11 @@ void clua_set_alarm(double seconds) {
     timer.it_value.tv_usec = (suseconds_t)((seconds - (double)timer.it_value.tv_sec) * 1e6);
     if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
     setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void clua_set_deadline(double seconds) {
+    is_over = 1;
+    clua_set_alarm(seconds);
 }
 
 int clua_signal_status(int number) { return number == SIGALRM ? 124 : 128 + number; }
@@ -140,4 +161,7 @@ void clua_forget_signals(clua_runtime *runtime) {
     wake = -1;
 }
 
-bool clua_flush_output(void) { return fflush(stdout) == 0 && !ferror(stdout); }
+int clua_flush_output(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return 0;
+    return pending == SIGPIPE ? clua_signal_status(SIGPIPE) : EXIT_FAILURE;
+}

@@ -17,8 +17,8 @@ enum StandardStreams {
   ///
   /// - Returns: the exit status, given the one of the script.
   static func finish(_ status: Int32) -> Int32 {
-    if Output.flush() || status != 0 { return status }
-    Program.complain("cannot write to standard output")
-    return 1
+    guard status == 0, let failure = Output.flush() else { return status }
+    if failure == 1 { Program.complain("cannot write to standard output") }
+    return failure
   }
 }

@@ -8,7 +8,7 @@ package.path = here .. "/?.lua;" .. (is_host and "" or root .. "/stdlib/?.lua;")
 
 local SPECS = {
   "charset_spec", "crawl_spec", "css_spec", "dates_spec", "filename_spec", "inspect_spec", "links_spec", "meta_spec",
-  "mime_spec", "multipart_spec", "retry_spec", "robots_spec",
+  "mime_spec", "misuse_spec", "multipart_spec", "retry_spec", "robots_spec",
 }
 
 local passed, failed, skipped = 0, 0, 0

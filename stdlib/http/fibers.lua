@@ -51,10 +51,14 @@ local function check_interrupt(record)
   end
 end
 
--- Whether something that waits may be begun here; raises in a job that has been cancelled.
+-- Whether something that waits may be begun here; raises in a job that has been cancelled. At the script's end it
+-- lets the loop turn first: a script that tries again and again must not keep the process from ending.
 function fibers.may_begin()
   check_interrupt(records[current()])
-  return not stopping
+  if not stopping then return true end
+  wake(current())
+  park()
+  return false
 end
 
 -- Waits on in a call that the fiber was woken from for nothing: park gives the completion's values when they come, and
@@ -139,11 +143,16 @@ end
 
 local idle, idle_count = {}, 0
 
+-- A function of its own, so that an idle worker's stack does not hold what it last worked on.
+local function work_once(worker)
+  local fn, argument = worker.fn, worker.argument
+  worker.fn, worker.argument = nil, nil
+  fn(argument)
+end
+
 local function work(worker)
   while true do
-    local fn, argument = worker.fn, worker.argument
-    worker.fn, worker.argument = nil, nil
-    fn(argument)
+    work_once(worker)
     if idle_count >= 64 then return end
     idle_count = idle_count + 1
     idle[idle_count] = worker
@@ -221,9 +230,15 @@ local function finish(job, ok, ...)
   complete(job)
 end
 
+-- How a job ends that has been cancelled interests nobody; and a traceback costs most of what ending does.
+local function capture(value)
+  if records[current()].scope.job.done then return { value = value, trace = "" } end
+  return errors.capture(value)
+end
+
 local function run_job(job, fn, ...)
   if job.done then return finish(job, false) end
-  finish(job, xpcall(fn, errors.capture, ...))
+  finish(job, xpcall(fn, capture, ...))
 end
 
 local function begin(fn, ...)
@@ -278,7 +293,7 @@ end
 -- Time --------------------------------------------------------------------------------------------------------------
 
 local function wait_seconds(seconds)
-  if stopping then error(errors.cancelled("the script is being ended"), 0) end
+  if not fibers.may_begin() then error(errors.cancelled("the script is being ended"), 0) end
   local record = {}
   local timer = core.timer(seconds)
   timers[timer] = record

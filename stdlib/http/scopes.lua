@@ -1,4 +1,4 @@
--- Scopes { parent, job, members }: what was begun inside a job and has not ended.
+-- Scopes { parent, job, members, count }: what was begun inside a job and has not ended.
 --
 -- Members are tasks, handlers under way, and the scopes of inner jobs, each with its place in time; all have a method
 -- `cancel`. The scope of a job that has ended stays as long as it holds something, so that what is around it can still
@@ -17,12 +17,17 @@ function scopes.join(scope, member)
   joined_count = joined_count + 1
   scope.members = scope.members or {}
   scope.members[member] = joined_count
+  scope.count = scope.count + 1
 end
 
 local function drop_empty(scope)
-  while scope and not scope.job and not (scope.members and next(scope.members)) do
-    if scope.parent then scope.parent.members[scope] = nil end
-    scope = scope.parent
+  while scope and not scope.job and scope.count == 0 do
+    local parent = scope.parent
+    if parent and parent.members[scope] then
+      parent.members[scope] = nil
+      parent.count = parent.count - 1
+    end
+    scope = parent
   end
 end
 
@@ -30,12 +35,13 @@ end
 function scopes.leave(scope, member)
   if not scope or not scope.members or not scope.members[member] then return end
   scope.members[member] = nil
+  scope.count = scope.count - 1
   drop_empty(scope)
 end
 
 -- The scope of a job, inside another one.
 function scopes.new(parent, job)
-  local scope = setmetatable({ parent = parent, job = job, members = false }, Scope)
+  local scope = setmetatable({ parent = parent, job = job, members = false, count = 0 }, Scope)
   scopes.join(parent, scope)
   return scope
 end

@@ -85,11 +85,12 @@ local function tell_completion(self)
 end
 
 local function step_complete(self)
-  local failed_before = self.failure
-  if failed_before then self.error = failed_before end
-  local _, told
+  if self.failure then self.error = self.failure end
+  local failed_before, _, told
   if self.session.delegate or self.completion then
     steps.call(self, tell_metrics, self)
+    if self.failure then self.error = self.failure end
+    failed_before = self.failure
     _, told = steps.call(self, tell_completion, self)
   end
   if self.failure and self.failure ~= failed_before then
@@ -287,7 +288,6 @@ end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
 local function begin(self)
-  local may_begin = fibers.may_begin()
   local req = self.original_request
   local kind, value, extra
   local fine, fields = request.check(req, self.session)
@@ -295,7 +295,7 @@ local function begin(self)
   local scheme, user, secret = settings_of.auth(self.settings.auth)
   self.begun, self.suspensions, self.state = true, 0, "running"
   self.scope = fibers.scope()
-  if not may_begin then return fail_at_once(self, errors.cancelled("the script is being ended")) end
+  if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
   if not fine then return fail_at_once(self, fields) end
   if type(extra) == "function" then self.reader = extra end
   local number = active.add(self)

@@ -208,6 +208,9 @@ void clua_collect(clua_runtime *runtime);
 void clua_install_signals(clua_runtime *runtime, int wake_descriptor);
 /// Sends SIGALRM to the process after so many seconds: handled as a first signal, with the exit status 124.
 void clua_set_alarm(double seconds);
+/// Ends the process after so many seconds, with the status of the signal that is pending: for Lua code that does not
+/// come back to the loop while the script is being ended.
+void clua_set_deadline(double seconds);
 /// The exit status that a signal asks for: 128 + n, or 124 for SIGALRM.
 int clua_signal_status(int number);
 /// The first signal that arrived, or 0. Disarms the hook.
@@ -221,8 +224,9 @@ void clua_watch_terminal(void);
 /// Whether one of these came since the last call: the prompt has to be drawn again.
 bool clua_take_terminal_change(void);
 
-/// Writes out what is buffered for standard output; false when that, or an earlier write, failed.
-bool clua_flush_output(void);
+/// Writes out what is buffered for standard output. 0, or the exit status when that or an earlier write failed: 128 + n
+/// of SIGPIPE where nobody reads it any more, 1 otherwise.
+int clua_flush_output(void);
 
 // MARK: JSON
 

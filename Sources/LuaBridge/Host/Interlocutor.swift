@@ -16,8 +16,12 @@ public protocol Interlocutor: AnyObject {
 /// Standard output as the script's `print` writes to it.
 public enum Output {
   /// Writes out what is buffered.
-  /// - Returns: false when that, or an earlier write, failed.
-  public static func flush() -> Bool { clua_flush_output() }
+  /// - Returns: nil, or the exit status when that or an earlier write failed: 1, or 128 + n of SIGPIPE where nobody
+  ///   reads any more.
+  public static func flush() -> Int32? {
+    let status = clua_flush_output()
+    return status == 0 ? nil : status
+  }
 }
 
 /// What the terminal tells by signals.

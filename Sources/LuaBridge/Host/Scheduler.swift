@@ -270,6 +270,7 @@ public final class Scheduler {
   private func stop(_ reason: Ending) {
     guard ending == nil else { return }
     if reason != .failed { ending = reason }
+    if case .signal = reason { interpreter.setDeadline(seconds: Scheduler.graceSeconds + 1) }
     stopDeadline = MonotonicClock.now + Scheduler.graceSeconds
     interlocutor?.dismiss()
     interlocutor = nil

@@ -128,6 +128,8 @@ public final class Interpreter {
   func installSignals(wake descriptor: Int32) { clua_install_signals(runtime, descriptor) }
   /// Ends the process's time after so many seconds, even while Lua code runs: a signal of its own kind.
   public func setAlarm(seconds: Double) { clua_set_alarm(seconds) }
+  /// Ends the process after so many seconds, whatever Lua code does.
+  func setDeadline(seconds: Double) { clua_set_deadline(seconds) }
   /// The exit status that a signal asks for.
   static func status(ofSignal number: Int32) -> Int32 { clua_signal_status(number) }
   var pendingSignal: Int32 { clua_pending_signal(runtime) }

@@ -56,7 +56,7 @@ enum TaskArguments {
 
   /// A request whose URL stands at `index`, followed by fields, body kind and body value.
   static func request(_ call: HostCall, method: String, at index: Int, parts: Int? = nil) -> Request? {
-    guard let url = call.string(index) else { return nil }
+    guard let url = call.bytes(index).map(PercentEncoding.text) else { return nil }
     guard let body = body(call, at: index + 2, parts: parts) else { return nil }
     return Request(method: method, url: url, headers: fields(call.bytes(index + 1)), body: body)
   }

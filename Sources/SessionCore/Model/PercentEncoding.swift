@@ -27,6 +27,16 @@ public enum PercentEncoding {
     return result
   }
 
+  /// A URL's bytes as text: where they are not UTF-8, those beyond ASCII are encoded one by one.
+  public static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    var result: [UInt8] = []
+    for byte in bytes {
+      if byte >= 0x80 { append(byte, to: &result) } else { result.append(byte) }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
   /// The same for text's UTF-8.
   static func encode(_ text: String) -> String {
     var text = text

@@ -7,6 +7,8 @@ final class Session {
   let proxies: ProxyRules
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
+  /// Why nothing may be sent with these fields.
+  let headersProblem: TaskError?
   /// The header list of a request that adds nothing of its own.
   let plainHeaders: HeaderList
   /// Its multi handles.
@@ -43,6 +45,7 @@ final class Session {
       ].filter { field in
         !configuration.additionalHeaders.contains { HeaderText.equalNames($0.name, field.name) }
       }
+    headersProblem = RequestCheck.problem(with: defaultHeaders)
     plainHeaders = HeaderList()
     defaultHeaders.forEach(plainHeaders.append)
   }

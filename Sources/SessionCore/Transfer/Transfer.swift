@@ -149,8 +149,9 @@ final class Transfer: TimerEntry {
 
   /// Takes the first step.
   func begin() {
-    let additional = session.configuration.additionalHeaders
-    if let problem = checkRequest(additional) ?? RequestCheck.problem(with: authentication) { return fail(problem) }
+    if let problem = session.headersProblem ?? checkRequest() ?? RequestCheck.problem(with: authentication) {
+      return fail(problem)
+    }
     switch BodySource.open(request.body) {
     case .failure(let error): return fail(error)
     case .success(let source): self.source = source
@@ -159,10 +160,10 @@ final class Transfer: TimerEntry {
     updateClock()
   }
 
-  /// What must not be sent, in the request or in fields that are added to it.
-  func checkRequest(_ additional: [HeaderField]) -> TaskError? {
+  /// What must not be sent.
+  func checkRequest() -> TaskError? {
     urlLook = URLLook(request.url)
-    return RequestCheck.problem(with: request, look: urlLook, additional: additional)
+    return RequestCheck.problem(with: request, look: urlLook)
   }
 
   /// Finds the host and waits for a turn there.

@@ -108,7 +108,7 @@ extension Transfer {
 
   /// A handler may have put anything into the request.
   private func checkAndEnqueue() {
-    if let problem = checkRequest([]) { return fail(problem) }
+    if let problem = checkRequest() { return fail(problem) }
     enqueue()
   }
 

@@ -1,0 +1,179 @@
+import Glibc
+import TestSupport
+import Testing
+
+/// What goes wrong in handlers, on the way out and in the environment.
+@Suite struct FaultTests {
+  static func server() throws -> ScriptedServer {
+    try ScriptedServer { connection in
+      while let request = try connection.readRequest() {
+        switch request.path {
+        case "/silent": connection.waitForClose()
+        case "/redirect": try connection.send(Reply.redirect("307 Again", to: "/echo"))
+        default: try connection.send(Reply("\(request.method) \(request.target) \(request.bodyText.count)"))
+        }
+      }
+    }
+  }
+
+  private static let trial = """
+    local function try(path, delegate, request)
+      local told = {}
+      delegate.did_complete = delegate.did_complete or function(_, _, err) told[#told + 1] = err and err.code or "none" end
+      request = request or {}
+      request.url = base .. path
+      local task = http.session(nil, delegate):data_task(request)
+      task:resume()
+      local r, err = http.with_timeout(5, function() return task:wait() end)
+      print(r and r.body or err.domain .. " " .. err.code, table.concat(told, ","), task.state)
+    end
+
+    """
+
+  static let handlers = [
+    ScriptCase(
+      "what a handler returns wrongly fails its task",
+      """
+      local fields = { body = 5, method = 5, headers = 5, url = false }
+      for _, name in ipairs { "body", "method", "headers", "url" } do
+        try("/redirect", { will_perform_redirection = function(_, _, _, request)
+          request[name] = fields[name]
+          return request
+        end })
+      end
+      try("/redirect", { need_new_body_stream = function() return 5 end }, { method = "POST", body = function() end })
+      """,
+      prints: "script handler_error\thandler_error\tcompleted", "script handler_error\thandler_error\tcompleted",
+      "script handler_error\thandler_error\tcompleted", "script handler_error\thandler_error\tcompleted",
+      "script handler_error\thandler_error\tcompleted"),
+    ScriptCase(
+      "values that cannot be shown, and delegates that raise when they are looked at",
+      """
+      local function raise(value) return { did_receive_response = function() error(value) end } end
+      try("/x", raise(setmetatable({}, { __tostring = error })))
+      try("/x", raise(setmetatable({}, { __metatable = 5 })))
+      try("/x", raise(nil))
+      try("/x", setmetatable({}, { __index = function(_, name)
+        if name == "did_finish_collecting_metrics" then error("looked at") end
+      end }))
+      """,
+      prints: "script handler_error\thandler_error\tcompleted", "script handler_error\thandler_error\tcompleted",
+      "script handler_error\thandler_error\tcompleted", "script handler_error\thandler_error\tcompleted"),
+    ScriptCase(
+      "after a handler has failed only the completion is told",
+      """
+      local calls = {}
+      local function note(name) return function() calls[#calls + 1] = name end end
+      try("/x", {
+        did_receive_response = function() calls[#calls + 1] = "response" error("no") end,
+        did_receive_data = note("data"), did_finish_collecting_metrics = note("metrics"),
+      })
+      print(table.concat(calls, ","))
+      """, prints: "script handler_error\thandler_error\tcompleted", "response,metrics"),
+    ScriptCase(
+      "a form of several parts goes through a redirect that a handler has changed",
+      """
+      local parts = { { name = "a", data = "b" }, { name = "c", data = "d" } }
+      local session = http.session(nil, { will_perform_redirection = function(_, _, _, request)
+        request.headers["X-A"] = "1"
+        return request
+      end })
+      print(#assert(session:post(base .. "/redirect", { multipart = parts })).body > 20)
+      """, prints: "true"),
+    ScriptCase(
+      "a call under way is a task that can be looked at, waited for and cancelled",
+      """
+      local session = http.session()
+      local job = http.spawn(session.get, session, base .. "/silent")
+      http.sleep(0.1)
+      local task = session:all_tasks()[1]
+      print(task.original_request, task.state, task == session:all_tasks()[1], task.identifier)
+      local waiting = http.spawn(task.wait, task)
+      http.sleep(0)
+      task:cancel()
+      print(select(2, waiting:wait()).code, select(2, job:wait()).code, task.state, #session:all_tasks())
+      """, prints: "GET BASE/silent\trunning\ttrue\t1", "cancelled\tcancelled\tcompleted\t0"),
+  ]
+
+  @Test(arguments: handlers)
+  func handler(_ scriptCase: ScriptCase) async throws {
+    let server = try Self.server()
+    let lines = scriptCase.prints.map { $0.replacing("BASE", with: server.url) }
+    let result = try await expectScript(Self.trial + scriptCase.script, [server.url], prints: lines)
+    #expect(result.seconds < 5)
+  }
+
+  @Test("a time limit ends what a handler waits for, on the wire too")
+  func handlerInScope() async throws {
+    let closed = Gate()
+    let server = try ScriptedServer { connection in
+      while let request = try connection.readRequest() {
+        if request.path == "/inner" {
+          connection.waitForClose()
+          closed.open()
+        }
+        try connection.send(Reply("x"))
+      }
+    }
+    let script = """
+      local session = http.session(nil, {
+        did_receive_response = function() print(pcall(http.get, base .. "/inner")) end,
+        did_complete = function(_, _, err) print(err.code) end,
+      })
+      local _, err = http.with_timeout(0.2, function()
+        local task = session:data_task(base)
+        task:resume()
+        return task:wait()
+      end)
+      print(err.code)
+      """
+    let result = try await expectScript(
+      script, [server.url], prints: ["timed_out", "false\tcancelled: the job was cancelled", "cancelled"])
+    #expect(result.seconds < 5)
+    #expect(await closed.opened())
+  }
+
+  @Test("bytes that are no UTF-8 are sent in a URL as they are")
+  func urlBytes() async throws {
+    let server = try Self.server()
+    try await expectScript(
+      "print(assert(http.get(base .. '/\\xff\\xc3\\xa9')).body)", [server.url], prints: ["GET /%FF%C3%A9 0"])
+  }
+
+  @Test("standard output that nobody reads ends the script")
+  func brokenPipe() async throws {
+    let result = try await runShell("'\(Executable.path)' -e 'while true do print(1) end'", filter: "head -n 1")
+    #expect(result.stdout == "1\n141\n", "\(result)")
+    #expect(result.seconds < 5)
+  }
+
+  @Test("standard output that is full fails the script")
+  func fullDevice() async throws {
+    let result = try await runShell("'\(Executable.path)' -e 'print(1)' >/dev/full", filter: "cat")
+    #expect(result.stdout == "1\n", "\(result)")
+    #expect(result.stderr.contains("cannot write to standard output"), "\(result)")
+  }
+
+  @Test("with standard output closed, no connection takes its place")
+  func closedOutput() async throws {
+    let server = try Self.server()
+    let script = """
+      local http = require "http"
+      print("before") io.stdout:flush()
+      assert(http.get("\(server.url)/a"))
+      for _ = 1, 9 do print("between") end
+      io.stdout:flush()
+      assert(http.get("\(server.url)/b"))
+      """
+    let result = try await runShell("'\(Executable.path)' -e '\(script)' <&- >&- 2>&-", filter: "cat")
+    #expect(result.stdout == "0\n", "\(result)")
+    #expect(server.lines == ["GET /a", "GET /b"])
+  }
+
+  /// Runs a command with a filter behind it; the command's status is the last line of output.
+  private func runShell(_ command: String, filter: String) async throws -> RunResult {
+    let line = "exec 3>&1; { \(command) 3>&-; echo $? >&3; } | \(filter)"
+    let launch = Launch(program: "/bin/sh", arguments: ["-c", line], environment: [:], directory: "/")
+    return await (try RunningProcess(launch, deadline: 15)).finish()
+  }
+}

@@ -1,0 +1,79 @@
+-- What only a wrong program does is an error at the program's line that names what is wrong, and nothing is left behind.
+
+return function(t)
+  if not t.is_host then return t.host_it("misuse", function() end) end
+  local http = require "http"
+  local session, request = http.session(), http.request("http://h.test/")
+  local task, job = session:data_task("http://h.test/"), http.spawn(function() end)
+  local mutable = http.request("http://h.test/")
+  mutable.url = nil
+  local bad_index = setmetatable({}, { __index = { timeout = "x" } })
+  local response = setmetatable({ status = 200 }, getmetatable(http.request("x")))
+
+  local function post(options) return http.post("http://h.test/", options) end
+  local function get(options) return http.get("http://h.test/", options) end
+
+  local cases = {
+    { "a method with a dot", function() session.get("u", "y") end, "session:get must be called on an object" },
+    { "a session's method", function() session.all_tasks() end, "session:all_tasks must be called" },
+    { "a task's method", function() task.wait() end, "task:wait must be called" },
+    { "a task's number", function() task.cancel(5) end, "task:cancel must be called on an object .*, not on number" },
+    { "a job's method", function() job.wait() end, "job:wait must be called" },
+    { "a request's method", function() request.copy(5) end, "request:copy must be called" },
+    { "a foreign object", function() request.headers.get_all(response, "a") end, "headers:get_all must be called" },
+    { "a header's name", function() request.headers:get_all(5) end, "argument #1 of headers:get_all must be string" },
+    { "a request without URL", function() mutable:curl() end, "a request's 'url' must be string, not nil" },
+    { "an inherited option", function() get(bad_index) end, "option 'timeout' must be number" },
+    { "a map in a query", function() get({ query = { a = { b = 1 } } }) end,
+      "'query' field 'a' must be a list" },
+    { "a map in a form", function() post({ form = { a = { b = 1 } } }) end,
+      "'form' field 'a' must be a list" },
+    { "a number as a name", function() get({ query = { [10] = "x" } }) end,
+      "'query' has a key that is not a name: 10" },
+    { "a list item of the wrong type", function()
+      http.session { connection_proxy = { url = "x", no_proxy = { {} } } }
+    end,
+      "an item of 'connection_proxy.no_proxy' must be string" },
+    { "a line break in user_agent", function() http.session { user_agent = "a\r\nX: y" } end,
+      "'user_agent' has a line break" },
+    { "NUL in a sink", function() get({ sink = "/tmp/a\0b" }) end, "'sink' must not contain NUL" },
+    { "NUL in a body's file", function() post({ body = { file = "a\0b" } }) end,
+      "'file' must not contain NUL" },
+    { "NUL in a part's file", function()
+      post({ multipart = { { name = "a", file = "a\0b" } } })
+    end, "option 'file' must be UTF%-8 without NUL" },
+    { "a path that is no text", function() get({ sink = "/tmp/\xff" }) end, "'sink' must be UTF%-8" },
+  }
+  for _, case in ipairs(cases) do
+    t.it(case[1], function() t.expect(case[2]):raises("misuse_spec.lua:%d+: .*" .. case[3]) end)
+  end
+
+  t.it("the position is the script's in jobs and coroutines too", function()
+    local _, err = http.spawn(function() http.sleep("x") end):wait()
+    t.expect(err.message):matches("^[^\n]*misuse_spec.lua:%d+: argument #1 of http.sleep")
+    local ok, message = pcall(coroutine.wrap(function() http.sleep("x") end))
+    t.expect(ok):equals(false)
+    t.expect(message):matches("misuse_spec.lua:%d+: argument #1 of http.sleep")
+  end)
+
+  t.it("a refused call is not counted as one under way", function()
+    local ended = 0
+    for _, delegate in ipairs { {}, false } do
+      local one
+      one = http.session(nil, delegate or { did_become_invalid = function() ended = ended + 1 end })
+      t.expect(function() one:get("http://h.test/", { auth = { scheme = "x" } }) end):raises("auth.scheme")
+      t.expect(function() one:get("http://h.test/", { body = {} }) end):raises("'body' must be")
+      t.expect(#one:all_tasks()):equals(0)
+      one:finish_tasks_and_invalidate()
+    end
+    http.sleep(0)
+    http.sleep(0)
+    t.expect(ended):equals(1)
+  end)
+
+  t.it("a task that cannot be begun stays as it was", function()
+    local wrong = session:data_task { url = "http://h.test/", body = {} }
+    t.expect(function() wrong:resume() end):raises("misuse_spec.lua:%d+: a request's 'body' must be")
+    t.expect(wrong.state):equals("suspended")
+  end)
+end
