@@ -71,6 +71,9 @@ import Testing
     "print('begun') io.stdout:flush() coroutine.wrap(function() while true do pcall(error) end end)()",
     "http.spawn(function() print('begun') io.stdout:flush() repeat until false end):wait()",
     "print('begun') io.stdout:flush() http.sleep(1000)",
+    "print('begun') io.stdout:flush() http.sleep(math.huge)",
+    "print('begun') io.stdout:flush() while true do pcall(http.sleep, 0.01) end",
+    "print('begun') io.stdout:flush() while true do pcall(coroutine.wrap(function() while true do pcall(error) end end)) end",
     "print('begun') io.stdout:flush() while true do pcall(function() while true do end end) print('caught') io.stdout:flush() end",
   ]
 

@@ -1,4 +1,4 @@
--- What only a wrong program does is an error at the program's line that names what is wrong, and nothing is left behind.
+-- What only a wrong program does is an error at its line that names what is wrong, and nothing is left behind.
 
 return function(t)
   if not t.is_host then return t.host_it("misuse", function() end) end
