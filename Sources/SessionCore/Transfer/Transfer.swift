@@ -170,6 +170,7 @@ final class Transfer: TimerEntry {
   func enqueue() {
     guard findHost(), let host else { return }
     guard !isSuspended else { return }
+    if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
     host.enqueue(self)
     startNext(host)
