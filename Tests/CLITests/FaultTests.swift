@@ -134,6 +134,22 @@ import Testing
     #expect(await closed.opened())
   }
 
+  @Test("a call that is woken for nothing waits on")
+  func spuriousWake() async throws {
+    let server = try ScriptedServer { connection in
+      while try connection.readRequest() != nil {
+        try connection.pause(0.2)
+        try connection.send(Reply("late"))
+      }
+    }
+    let script = """
+      local core, me = require "httpscript.core", require("httpscript.fiber").current()
+      http.spawn(function() for _ = 1, 3 do core.wake(me) http.sleep(0.01) end end)
+      print(assert(http.get(base)).body)
+      """
+    try await expectScript(script, [server.url], prints: ["late"])
+  }
+
   @Test("bytes that are no UTF-8 are sent in a URL as they are")
   func urlBytes() async throws {
     let server = try Self.server()

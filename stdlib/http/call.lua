@@ -47,7 +47,7 @@ end
 local function finish_quick(session, identifier, method, url, done, err, body, metrics, redirects, status, reason,
     version, shown, block, expected)
   if not done then
-    return finish_quick(session, identifier, method, url, true, fibers.wait_in_call(session, false))
+    return finish_quick(session, identifier, method, url, true, fibers.wait_in_call(session, done))
   end
   if err then
     return finish_call(session, request.from_options(method, url), identifier, err, body, metrics, redirects, status,

@@ -52,6 +52,16 @@ function steps.delegate_handler(self, name)
   return handler
 end
 
+local function get(object, name) return object[name] end
+
+-- Whether the delegate has something of the name, also when it raises on being looked at: that then fails the step.
+function steps.has_handler(self, name)
+  local delegate = self.session.delegate
+  if not delegate then return false end
+  local ok, handler = pcall(get, delegate, name)
+  return not ok or handler ~= nil
+end
+
 -- Calls the delegate's handler; nothing when there is none.
 local function call_delegate(self, name, ...)
   local handler = steps.delegate_handler(self, name)

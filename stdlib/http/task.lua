@@ -164,7 +164,7 @@ events[events.REDIRECT] = function(number, status, reason, version, url, block, 
   local self = find(number)
   if not self then return end
   local proposed = request.redirected(self.current_request, method, target, flat, has_body)
-  if steps.delegate_handler(self, "will_perform_redirection") then
+  if steps.has_handler(self, "will_perform_redirection") then
     enqueue(self, steps.redirect, response.make(status, reason, version, url, block, expected), proposed)
   else
     self.current_request = proposed
@@ -182,7 +182,7 @@ events[events.RESPONSE] = function(number, ...)
   if not self then return end
   local head = response.make(...)
   self.response, self.count_of_bytes_expected_to_receive = head, head.expected_content_length
-  if not self.completion and steps.delegate_handler(self, "did_receive_response") then
+  if not self.completion and steps.has_handler(self, "did_receive_response") then
     enqueue(self, steps.response, head)
   else
     core.answer_response(number, true)
@@ -198,7 +198,7 @@ events[events.SENT] = function(number, sent, total, expected)
   self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
   local pending = self.sent_step
   self.sent_step, self.sent_total, self.sent_expected = (pending or 0) + sent, total, expected
-  if not pending and steps.delegate_handler(self, "did_send_body_data") then enqueue(self, steps.sent) end
+  if not pending and steps.has_handler(self, "did_send_body_data") then enqueue(self, steps.sent) end
 end
 
 events[events.PROGRESS] = function(number, received, expected)
@@ -277,13 +277,11 @@ local function fail_at_once(self, err)
   fibers.run(function() complete(self, err) end)
 end
 
-local function start(self, number, fields, kind, value, scheme, user, secret, ...)
+local function start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret, ...)
   local req, settings = self.original_request, self.settings
-  local destination, path = destination_of(self)
-  core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest_of(self), destination,
-    path, req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
-    settings_of.expectation(settings),
-    settings.decompress ~= false, settings.max_body, self.priority, ...)
+  core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest, destination, path,
+    req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
+    settings_of.expectation(settings), settings.decompress ~= false, settings.max_body, self.priority, ...)
 end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
@@ -293,6 +291,7 @@ local function begin(self)
   local fine, fields = request.check(req, self.session)
   if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
   local scheme, user, secret = settings_of.auth(self.settings.auth)
+  local interest, destination, path = interest_of(self), destination_of(self)
   self.begun, self.suspensions, self.state = true, 0, "running"
   self.scope = fibers.scope()
   if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
@@ -300,8 +299,11 @@ local function begin(self)
   if type(extra) == "function" then self.reader = extra end
   local number = active.add(self)
   scopes.join(self.scope, self)
-  if kind == "parts" then return start(self, number, fields, kind, value, scheme, user, secret, table.unpack(extra)) end
-  return start(self, number, fields, kind, value, scheme, user, secret)
+  if kind ~= "parts" then
+    return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret)
+  end
+  return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret,
+    table.unpack(extra))
 end
 
 local function check_receiver(value, name)

@@ -26,8 +26,8 @@ enum TaskArguments {
   }
 
   static func read(_ call: HostCall) -> TaskRequest? {
-    if call.count == At.url, let method = method(call), let url = call.string(At.url) {
-      return TaskRequest(Request(method: method, url: url))
+    if call.count == At.url, let method = method(call), let url = call.bytes(At.url) {
+      return TaskRequest(Request(method: method, url: PercentEncoding.text(url)))
     }
     guard let method = call.string(At.method),
       let request = request(call, method: method, at: At.url, parts: At.parts),
