@@ -187,7 +187,7 @@ import Testing
     let script = """
       local huge = math.maxinteger
       local session = http.session { http_maximum_connections_per_host = huge, timeout_for_resource = math.huge }
-      local options = { timeout = 1e300, resource_timeout = math.huge, max_body = huge, redirects = huge, priority = 0 / 0 }
+      local options = { timeout = 1e300, resource_timeout = math.huge, max_body = huge, redirects = huge }
       print(assert(session:get(base .. "/x", options)).status)
       """
     try await expectScript(script, [server.url], prints: ["200"])

@@ -381,7 +381,7 @@ events[events.STOP] = function()
 end
 
 -- The end: failures that nobody looked at.
-events[events.FINISH] = function()
+function fibers.report_unobserved()
   local failed = {}
   for thing in pairs(unobserved) do failed[#failed + 1] = thing end
   table.sort(failed, function(a, b) return unobserved[a] < unobserved[b] end)
@@ -391,5 +391,7 @@ events[events.FINISH] = function()
     core.uncaught(is_plain and tostring(thing.error) .. "\n" .. raised.trace or tostring(thing.error.message))
   end
 end
+
+events[events.FINISH] = fibers.report_unobserved
 
 return fibers
