@@ -130,6 +130,7 @@ import Testing
       "absurd arguments to the core's functions do no harm",
       """
       local core = require 'httpscript.core'
+      http.session():data_task('http://h/')
       local absurd = { -1, 0, math.mininteger, math.maxinteger, 0 / 0, math.huge, '', {}, print, true }
       local skipped = { uncaught = true, timer = true, start = true, call = true }
       for name, fn in pairs(core) do
