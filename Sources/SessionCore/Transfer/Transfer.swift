@@ -277,8 +277,8 @@ final class Transfer: TimerEntry {
 
   private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
     if result == CURLE_OK, !intake.isHeadComplete, error == nil {
-      error = TaskError(
-        .networkConnectionLost, "the connection was closed in the middle of the response's head", url: url)
+      let message = "the connection was closed in the middle of the response's head"
+      error = TaskError(.networkConnectionLost, message, url: url)
     }
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
