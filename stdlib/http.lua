@@ -8,7 +8,7 @@ local verbs = require "http.verbs"
 -- How a configuration is made; the module that does it is loaded with the first one.
 local configuration = {}
 for _, kind in ipairs { "default", "ephemeral", "background" } do
-  configuration[kind] = function(fields) return require("http.configuration")[kind](fields) end
+  configuration[kind] = function(...) return require("http.configuration")[kind](...) end
 end
 
 local http = {

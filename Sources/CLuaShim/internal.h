@@ -15,8 +15,12 @@ typedef struct clua_handle {
 
 #define CLUA_MAGIC 0x48545053u
 
+/// Where Lua's memory comes from. (memory.c)
+typedef struct clua_heap clua_heap;
+
 struct clua_runtime {
     lua_State *L;
+    clua_heap *heap;
     clua_callbacks callbacks;
     clua_outbox out;
     /// The coroutine whose code runs now; the signal handler hooks it.
@@ -57,6 +61,11 @@ static inline void clua_set_waiting(lua_State *co, bool waiting) {
 int clua_push_outbox(lua_State *L, size_t base);
 /// Pushes one record at `*offset`, and moves it on. May raise.
 void clua_push_value(lua_State *L, clua_outbox *out, size_t *offset);
+clua_heap *clua_heap_create(void);
+/// After the state is closed.
+void clua_heap_destroy(clua_heap *heap);
+/// A lua_Alloc; the context is the heap.
+void *clua_reallocate(void *context, void *block, size_t old, size_t size);
 /// Pushes a JSON document as Lua values. May raise. (json.c)
 void clua_push_json(lua_State *L, struct json_t *document);
 /// Frees what an undelivered JSON record holds. (json.c)

@@ -208,11 +208,15 @@ clua_runtime *clua_create(clua_callbacks callbacks) {
     if (runtime == NULL) return NULL;
     runtime->callbacks = callbacks;
     runtime->dispatcher = LUA_NOREF;
-    runtime->L = luaL_newstate();
+    runtime->heap = clua_heap_create();
+    runtime->L = runtime->heap ? luaL_newstate() : NULL;
     if (runtime->L == NULL) {
+        free(runtime->heap);
         free(runtime);
         return NULL;
     }
+    // The blocks it has made already come to the lists when they are freed. (lua_newstate would leave out warn.)
+    lua_setallocf(runtime->L, clua_reallocate, runtime->heap);
     *clua_extra(runtime->L) = (uintptr_t)runtime;
     lua_pushcfunction(runtime->L, open_body);
     if (lua_pcall(runtime->L, 0, 0, 0) != LUA_OK) {
@@ -225,6 +229,7 @@ clua_runtime *clua_create(clua_callbacks callbacks) {
 void clua_destroy(clua_runtime *runtime) {
     clua_forget_signals(runtime);
     lua_close(runtime->L);
+    clua_heap_destroy(runtime->heap);
     free(runtime->out.bytes);
     free(runtime->error);
     free(runtime);

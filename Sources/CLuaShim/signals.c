@@ -21,9 +21,9 @@ static volatile sig_atomic_t terminal_changed;
 /// The next SIGALRM ends the process.
 static volatile sig_atomic_t is_over;
 static struct timespec arrived;
+static pthread_t lua_thread;
 /// Lua code has been interrupted because of the pending signal.
 static bool is_interrupted;
-static pthread_t lua_thread;
 
 static double seconds_since_arrival(void) {
     struct timespec now;

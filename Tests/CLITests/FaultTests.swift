@@ -171,7 +171,11 @@ import Testing
   func urlBytes() async throws {
     let server = try Self.server()
     try await expectScript(
-      "for _, options in ipairs { false, {} } do print(assert(http.get(base .. '/\\xff\\xc3\\xa9', options or nil)).body) end",
+      """
+      for _, options in ipairs { false, {} } do
+        print(assert(http.get(base .. "/\\xff\\xc3\\xa9", options or nil)).body)
+      end
+      """,
       [server.url], prints: ["GET /%FF%C3%A9 0", "GET /%FF%C3%A9 0"])
   }
 

@@ -62,7 +62,7 @@ extension ExampleTests {
       }
       let good = try await example.run([server.url + "/"])
       #expect(good.ending == .exited(0) && good.stdout.contains("Broken links: 0"), "\(good)")
-      let missing = try await example.run(["http://127.0.0.1:\(try Listener.freePort())/"])
+      let missing = try await example.run(["http://127.0.0.1:\(Listener.deafPort)/"])
       #expect(missing.ending == .exited(1) && missing.stdout.contains("cannot_connect_to_host"), "\(missing)")
       try await example.expectFailure(server.url, "--tempo", saying: "unknown option --tempo", status: 2)
       try await example.expectFailure(server.url, "--max-pages", "0", saying: "positive whole number", status: 2)

@@ -1,10 +1,13 @@
 -- Who gets the scheduler's and the core's events: a table of functions by kind (Host/EventKind.swift has the numbers).
--- Each module adds its own.
+-- Each module puts its own in when it is loaded; before that there is nothing they could be about.
 
 local events = {
   COMPLETED = 1, TIMER = 2, REDIRECT = 3, INFORMATIONAL = 4, RESPONSE = 5, DATA = 6, SENT = 7, PROGRESS = 8,
   BODY_CHUNK = 9, BODY_STREAM = 10, SESSION_INVALIDATED = 11, STOP = 12, FINISH = 13,
 }
+
+local function ignore() end
+for kind = events.COMPLETED, events.FINISH do events[kind] = ignore end
 
 require("httpscript.fiber").dispatcher(events)
 

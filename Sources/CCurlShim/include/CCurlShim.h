@@ -25,6 +25,11 @@ CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callba
 
 CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback);
 
+/* curl_global_init, with an allocator of our own (memory.c). */
+CURLcode hs_global_init(void);
+/* The calling thread runs transfers: what they free is kept for the next ones. */
+void hs_keep_memory(void);
+
 CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);

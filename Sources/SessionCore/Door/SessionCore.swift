@@ -15,11 +15,12 @@ public final class SessionCore: Port {
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   private var sessions: [Int: Session] = [:]
-  private var transfers: [Int: Transfer] = [:]
+  private var transfers = IDTable<Transfer>()
   private var multis: [Multi?] = []
-  private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-  public init() {}
+  public init() {
+    hs_keep_memory()
+  }
 
   deinit {
     // Handles first: libcurl's callbacks for their connections need the poller.
@@ -134,7 +135,7 @@ public final class SessionCore: Port {
   // MARK: Sessions
 
   private func createSession(_ id: SessionID, _ configuration: SessionConfiguration) {
-    guard Self.isLibraryReady, sessions[id.rawValue] == nil else { return }
+    guard CurlLibrary.isReady, sessions[id.rawValue] == nil else { return }
     sessions[id.rawValue] = Session(id: id, configuration: configuration, core: self)
   }
 

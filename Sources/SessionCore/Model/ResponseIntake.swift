@@ -41,15 +41,13 @@ struct ResponseIntake {
     let text = Self.withoutLineEnd(line)
     if isHeadComplete {
       if !text.isEmpty { appendTrailer(text) }
-      return .part
-    }
-    guard !text.isEmpty else {
+    } else if text.isEmpty {
       isHeadComplete = true
       if isChunked { contentLength = -1 }
       return .endOfHead
+    } else if block.count > 0 || status != 0 {
+      append(text, line: line)
     }
-    if block.count == 0, status == 0 { return .part }
-    append(text, line: line)
     return .part
   }
 

@@ -7,7 +7,7 @@ final class URLHandle {
 
   let handle: OpaquePointer?
 
-  init() { handle = curl_url() }
+  init() { handle = CurlLibrary.isReady ? curl_url() : nil }
 
   deinit { curl_url_cleanup(handle) }
 

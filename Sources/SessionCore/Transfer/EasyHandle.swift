@@ -8,6 +8,9 @@ final class EasyHandle {
   let url = URLHandle()
   /// The transfer it works for; what the callbacks speak to. The core holds it as long as it is here.
   var transfer: Unmanaged<Transfer>?
+  /// The addresses of its last connection.
+  private(set) var localAddress = AddressText()
+  private(set) var remoteAddress = AddressText()
   /// Text of the last error; filled by libcurl.
   let errorBuffer: UnsafeMutablePointer<CChar>
   /// Not to be used again: libcurl has learnt something (a Digest nonce, a refused expectation) that it cannot forget.
@@ -124,6 +127,15 @@ final class EasyHandle {
   /// `url` has been, or will be, given another URL.
   func forgetURL() { parsedURL.forget() }
 
+  /// What libcurl knows of the request that is over.
+  func facts() -> hs_facts {
+    var facts = hs_facts()
+    hs_easy_get_facts(curl, &facts)
+    localAddress.take(facts.local_address)
+    remoteAddress.take(facts.remote_address)
+    return facts
+  }
+
   private func setHeaders(_ list: HeaderList) {
     if headers === list { return }
     hs_easy_set_pointer(curl, CURLOPT_HTTPHEADER, UnsafeMutableRawPointer(list.head))
@@ -183,6 +195,19 @@ final class EasyHandle {
     var value = 0
     hs_easy_get_long(curl, info, &value)
     return value
+  }
+}
+
+/// A text of libcurl's that is mostly the same again.
+struct AddressText {
+  private(set) var text = ""
+
+  mutating func take(_ characters: UnsafePointer<CChar>?) {
+    guard let characters else {
+      text = ""
+      return
+    }
+    if text.withCString({ strcmp($0, characters) }) != 0 { text = String(cString: characters) }
   }
 }
 

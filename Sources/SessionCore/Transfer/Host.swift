@@ -71,6 +71,13 @@ final class Host {
     }
   }
 
+  /// Counts a transfer that need not queue: there is room and nobody waits. False: it has to.
+  func takeTurn() -> Bool {
+    guard waiting.isEmpty, active < limit else { return false }
+    active += 1
+    return true
+  }
+
   /// Takes the next transfer that may begin, and counts it. Those that left the queue meanwhile are skipped.
   func next() -> Transfer? {
     while active < limit, let transfer = pop() {

@@ -7,7 +7,7 @@ final class Lanes {
   private var multis: [Multi] = []
 
   /// What one handle carries well.
-  private static let crowd = 4
+  private static let crowd = 16
   private static let usualLimit = 16
   /// With more than a thousand transfers, more handles pay.
   private static let largeLimit = 64

@@ -160,7 +160,7 @@ final class Transfer: TimerEntry {
     updateClock()
   }
 
-  /// What must not be sent in the request.
+  /// What must not be sent.
   func checkRequest() -> TaskError? {
     urlLook = URLLook(request.url)
     return RequestCheck.problem(with: request, look: urlLook)
@@ -170,6 +170,7 @@ final class Transfer: TimerEntry {
   func enqueue() {
     guard findHost(), let host else { return }
     guard !isSuspended else { return }
+    if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
     host.enqueue(self)
     startNext(host)
@@ -276,8 +277,8 @@ final class Transfer: TimerEntry {
 
   private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
     if result == CURLE_OK, !intake.isHeadComplete, error == nil {
-      error = TaskError(
-        .networkConnectionLost, "the connection was closed in the middle of the response's head", url: url)
+      let message = "the connection was closed in the middle of the response's head"
+      error = TaskError(.networkConnectionLost, message, url: url)
     }
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {

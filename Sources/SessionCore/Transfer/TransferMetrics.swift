@@ -3,8 +3,7 @@ import CCurlShim
 /// What libcurl knows about a finished request.
 extension Transfer {
   func recordTransaction(_ easy: EasyHandle) {
-    var facts = hs_facts()
-    hs_easy_get_facts(easy.curl, &facts)
+    let facts = easy.facts()
     let result = transaction
     result.method = request.method
     result.url = url
@@ -17,9 +16,9 @@ extension Transfer {
     result.requestBodyBytes = bodyBytesSent
     result.responseHeaderBytes = facts.header_size
     result.responseBodyBytes = received + dropped
-    result.localAddress = facts.local_address.map { String(cString: $0) } ?? ""
+    result.localAddress = easy.localAddress.text
     result.localPort = facts.local_port
-    result.remoteAddress = facts.remote_address.map { String(cString: $0) } ?? ""
+    result.remoteAddress = easy.remoteAddress.text
     result.remotePort = facts.remote_port
     transactions.append(result)
   }

@@ -28,7 +28,8 @@ extension Transfer {
 
   private func knownHost(_ look: URLLook) -> Host? {
     request.url.utf8.withContiguousStorageIfAvailable { text in
-      session.knownHost(authority: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[..<look.authorityLength]))
+      let authority = UnsafeRawBufferPointer(text)[..<look.authorityLength]
+      return session.knownHost(authority: UnsafeRawBufferPointer(rebasing: authority))
     } ?? nil
   }
 

@@ -104,6 +104,21 @@ public struct Listener: Sendable {
     return address
   }
 
+  /// A port of 127.0.0.1 where connections are refused: bound as long as the tests run, so that no other program gets
+  /// it, and never listened to. 1 where it cannot be had.
+  public static let deafPort: Int = {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeBytes(of: &address) { raw in
+      bind(descriptor, raw.assumingMemoryBound(to: sockaddr.self).baseAddress, length)
+    }
+    guard result == 0, let name = try? name(of: descriptor, sockaddr_in()) else { return 1 }
+    return Int(UInt16(bigEndian: name.sin_port))
+  }()
+
   /// A port that was free a moment ago, for programs that must be told one.
   public static func freePort() throws -> Int {
     let listener = try Listener(.ipv4)

@@ -1,0 +1,20 @@
+-- GETs a URL so many times, so many at once, as a script would: requests.lua URL REQUESTS AT_ONCE
+
+local http = require "http"
+
+local url, count, at_once = arg[1], math.tointeger(tonumber(arg[2])), math.tointeger(tonumber(arg[3]))
+
+if at_once == 1 then
+  for _ = 1, count do
+    local response = assert(http.get(url))
+    assert(response.status == 200 and #response.body > 0)
+  end
+else
+  local session = http.session { http_maximum_connections_per_host = at_once }
+  local urls = {}
+  for i = 1, count do urls[i] = url end
+  http.map(urls, at_once, function(one)
+    local response = assert(session:get(one))
+    assert(response.status == 200 and #response.body > 0)
+  end)
+end
