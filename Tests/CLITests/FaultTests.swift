@@ -134,6 +134,23 @@ import Testing
     #expect(await closed.opened())
   }
 
+  @Test("many jobs are cancelled in a moment, one by one and with their scope")
+  func manyCancelled() async throws {
+    let script = """
+      local jobs = {}
+      for i = 1, 20000 do jobs[i] = http.spawn(http.sleep, 600) end
+      http.sleep(0)
+      for i = 1, #jobs do jobs[i]:cancel() end
+      local _, err = http.with_timeout(0.1, function()
+        for _ = 1, 20000 do http.spawn(http.sleep, 600) end
+        http.sleep(600)
+      end)
+      print(err.code)
+      """
+    let result = try await expectScript(script, prints: ["timed_out"])
+    #expect(result.seconds < 20)
+  }
+
   @Test("a call that is woken for nothing waits on")
   func spuriousWake() async throws {
     let server = try ScriptedServer { connection in
@@ -154,7 +171,8 @@ import Testing
   func urlBytes() async throws {
     let server = try Self.server()
     try await expectScript(
-      "print(assert(http.get(base .. '/\\xff\\xc3\\xa9')).body)", [server.url], prints: ["GET /%FF%C3%A9 0"])
+      "for _, options in ipairs { false, {} } do print(assert(http.get(base .. '/\\xff\\xc3\\xa9', options or nil)).body) end",
+      [server.url], prints: ["GET /%FF%C3%A9 0", "GET /%FF%C3%A9 0"])
   }
 
   @Test("standard output that nobody reads ends the script")
