@@ -26,8 +26,8 @@ enum TaskArguments {
   }
 
   static func read(_ call: HostCall) -> TaskRequest? {
-    if call.count == At.url, let method = method(call), let url = call.bytes(At.url) {
-      return TaskRequest(Request(method: method, url: PercentEncoding.text(url)))
+    if call.count == At.url, let method = method(call), let url = url(call, At.url) {
+      return TaskRequest(Request(method: method, url: url))
     }
     guard let method = call.string(At.method),
       let request = request(call, method: method, at: At.url, parts: At.parts),
@@ -54,9 +54,11 @@ enum TaskArguments {
     return String(decoding: text, as: UTF8.self)
   }
 
+  private static func url(_ call: HostCall, _ index: Int) -> String? { call.bytes(index).map(PercentEncoding.text) }
+
   /// A request whose URL stands at `index`, followed by fields, body kind and body value.
   static func request(_ call: HostCall, method: String, at index: Int, parts: Int? = nil) -> Request? {
-    guard let url = call.bytes(index).map(PercentEncoding.text) else { return nil }
+    guard let url = url(call, index) else { return nil }
     guard let body = body(call, at: index + 2, parts: parts) else { return nil }
     return Request(method: method, url: url, headers: fields(call.bytes(index + 1)), body: body)
   }
