@@ -58,7 +58,8 @@ let package = Package(
     .testTarget(name: "CLITests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
     .testTarget(name: "CommandLineTests", dependencies: ["httpscript"], swiftSettings: strictSwift),
     .testTarget(name: "ExampleTests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
-    .testTarget(name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim"], swiftSettings: strictSwift),
+    .testTarget(
+      name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim", "TestSupport"], swiftSettings: strictSwift),
     .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaShim"]),
   ],
   swiftLanguageModes: [.v6]

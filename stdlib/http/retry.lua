@@ -1,6 +1,6 @@
 --- When a failed attempt is worth another one, and after how long. Pure: the caller sleeps and sends.
 
-local dates = require "http.dates"
+local dates = require "httpscript.date"
 local options = require "http.options"
 
 local retry = {}
@@ -63,10 +63,7 @@ end
 
 --- Retry-After in seconds from `now` (Unix seconds), from a number of seconds or a date; nil when it is neither.
 function retry.after(field, now)
-  local seconds = field:match("^%s*(%d+)%s*$")
-  if seconds then return tonumber(seconds) + 0.0 end
-  local date = dates.parse(field)
-  return date and math.max(0.0, date - now) or nil
+  return dates.retry_after(field, now)
 end
 
 function Policy:_backoff(attempt)

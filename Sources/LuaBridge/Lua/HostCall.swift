@@ -31,7 +31,6 @@ public struct HostCall {
   public var count: Int { Int(clua_top(state)) }
 
   public func isNil(_ index: Int) -> Bool { clua_typeof(state, Int32(index)) <= Int32(CLUA_NIL.rawValue) }
-  public func isTable(_ index: Int) -> Bool { clua_typeof(state, Int32(index)) == Int32(CLUA_TABLE.rawValue) }
   public func typeName(_ index: Int) -> String { String(cString: clua_type_name(state, Int32(index))) }
   /// Lua's truth: everything but nil and false.
   public func boolean(_ index: Int) -> Bool { clua_boolean(state, Int32(index)) }
