@@ -19,7 +19,8 @@ import Testing
       let numbers = row[2...].map { Int($0.prefix { $0 != "l" }) }
       let isRight =
         row[1] == "true"
-        ? range?.bytes?.lowerBound == numbers[0] && range?.bytes?.upperBound == numbers[1] && range?.length == numbers[2]
+        ? range?.bytes?.lowerBound == numbers[0] && range?.bytes?.upperBound == numbers[1]
+          && range?.length == numbers[2]
         : range == nil
       score.record(row[0], isRight, "\(String(describing: range))")
     }
