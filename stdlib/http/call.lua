@@ -40,7 +40,7 @@ local function begin(session, identifier, req, settings, fields, kind, value, sc
   return finish_call(session, req, identifier, fibers.wait_in_call(session, core.call(identifier, session:_core(),
     req.method, req.url, fields, kind, value, 0, settings.sink and 2, settings.sink, req.timeout,
     settings.resource_timeout, scheme, user, secret, settings_of.limit(settings), settings_of.expectation(settings),
-    settings.decompress ~= false, settings.max_body, settings.priority, ...)))
+    settings.decompress ~= false, settings.max_body, settings.priority, settings_of.options(req, settings), ...)))
 end
 
 -- Named parameters all the way: passing `...` on costs more than the rest of it.

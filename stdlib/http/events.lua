@@ -7,7 +7,7 @@ local events = {
 }
 
 local function ignore() end
-for kind = events.COMPLETED, events.FINISH do events[kind] = ignore end
+for kind = events.COMPLETED, 63 do events[kind] = ignore end
 
 require("httpscript.fiber").dispatcher(events)
 

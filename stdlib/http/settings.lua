@@ -39,4 +39,22 @@ function settings.expectation(given)
   return expect
 end
 
+-- What is passed by name (LuaBridge's TaskOptions knows the names): each entry makes a text of its value, or nil.
+local NAMED = {}
+settings.named = NAMED
+
+-- The options that stand in no position of their own, as the core takes them; nil when none is given. `req`: the
+-- request, `given`: the options of a call or the settings of a task.
+function settings.options(req, given)
+  local flat
+  for name, text_of in next, NAMED do
+    local text = text_of(req, given)
+    if text then
+      flat = flat or {}
+      flat[#flat + 1] = name .. "\0" .. text .. "\0"
+    end
+  end
+  return flat and table.concat(flat)
+end
+
 return settings

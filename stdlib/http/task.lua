@@ -6,7 +6,6 @@ local core = require "httpscript.core"
 local native = require "httpscript.fiber"
 local active = require "http.active"
 local errors = require "http.errors"
-local events = require "http.events"
 local fibers = require "http.fibers"
 local options = require "http.options"
 local request = require "http.request"
@@ -130,7 +129,7 @@ local function complete(self, err, head)
   end
 end
 
-local function on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected)
+function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected)
   local self = active.take(number)
   if not self then return end
   scopes.leave(self.scope, self)
@@ -145,73 +144,6 @@ local function on_completed(number, err, body, metrics, redirects, status, reaso
   end
   complete(self, err, head)
 end
-
--- Events ------------------------------------------------------------------------------------------------------------
-
-events[events.COMPLETED] = on_completed
-
-local enqueue, find = steps.enqueue, active.find
-
-local function on_task(step)
-  return function(number, ...)
-    local self = find(number)
-    if self then enqueue(self, step, ...) end
-  end
-end
-
-events[events.REDIRECT] = function(number, status, reason, version, url, block, expected, method, target, flat,
-    has_body)
-  local self = find(number)
-  if not self then return end
-  local proposed = request.redirected(self.current_request, method, target, flat, has_body)
-  if steps.has_handler(self, "will_perform_redirection") then
-    enqueue(self, steps.redirect, response.make(status, reason, version, url, block, expected), proposed)
-  else
-    self.current_request = proposed
-    core.answer_redirect(number, true)
-  end
-end
-
-events[events.INFORMATIONAL] = function(number, ...)
-  local self = find(number)
-  if self then enqueue(self, steps.informational, response.make(...)) end
-end
-
-events[events.RESPONSE] = function(number, ...)
-  local self = find(number)
-  if not self then return end
-  local head = response.make(...)
-  self.response, self.count_of_bytes_expected_to_receive = head, head.expected_content_length
-  if not self.completion and steps.has_handler(self, "did_receive_response") then
-    enqueue(self, steps.response, head)
-  else
-    core.answer_response(number, true)
-  end
-end
-
-events[events.DATA] = on_task(steps.data)
-
--- Progress that its handler has not seen yet is merged, so that a slow one is not flooded.
-events[events.SENT] = function(number, sent, total, expected)
-  local self = find(number)
-  if not self then return end
-  self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
-  local pending = self.sent_step
-  self.sent_step, self.sent_total, self.sent_expected = (pending or 0) + sent, total, expected
-  if not pending and steps.has_handler(self, "did_send_body_data") then enqueue(self, steps.sent) end
-end
-
-events[events.PROGRESS] = function(number, received, expected)
-  local self = find(number)
-  if not self then return end
-  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
-  local pending = self.progress_received
-  self.progress_received, self.progress_expected = received, expected
-  if not pending and self.progress then enqueue(self, steps.progress) end
-end
-
-events[events.BODY_CHUNK] = on_task(steps.body_chunk)
-events[events.BODY_STREAM] = on_task(steps.new_body)
 
 -- Life --------------------------------------------------------------------------------------------------------------
 
@@ -281,7 +213,8 @@ local function start(self, number, interest, destination, path, fields, kind, va
   local req, settings = self.original_request, self.settings
   core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest, destination, path,
     req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
-    settings_of.expectation(settings), settings.decompress ~= false, settings.max_body, self.priority, ...)
+    settings_of.expectation(settings), settings.decompress ~= false, settings.max_body, self.priority,
+    settings_of.options(req, settings), ...)
 end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
@@ -387,5 +320,7 @@ function task.completed(session, identifier, req, err, head, metrics)
   self.state, self.done, self.error, self.response, self._metrics = "completed", true, err, head, metrics
   return setmetatable(self, CompletedTask)
 end
+
+require("http.task_events").install(task)
 
 return task

@@ -22,7 +22,9 @@ enum TaskArguments {
     static let decompress = 18
     static let maximumBody = 19
     static let priority = 20
-    static let parts = 21
+    /// What is seldom given: pairs of name and value, each ended by NUL (`TaskOptions`).
+    static let options = 21
+    static let parts = 22
   }
 
   static func read(_ call: HostCall) -> TaskRequest? {
@@ -44,7 +46,8 @@ enum TaskArguments {
     task.decompress = call.isNil(At.decompress) || call.boolean(At.decompress)
     task.maximumBody = call.integer(At.maximumBody)
     task.priority = call.number(At.priority) ?? 0.5
-    return task
+    guard let options = call.bytes(At.options) else { return task }
+    return TaskOptions.apply(options, to: task) ? task : nil
   }
 
   private static func method(_ call: HostCall) -> String? {

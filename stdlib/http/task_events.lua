@@ -1,0 +1,79 @@
+-- What the core tells about tasks, as steps of the handler fiber of the task it is about.
+
+local core = require "httpscript.core"
+local active = require "http.active"
+local events = require "http.events"
+local request = require "http.request"
+local response = require "http.response"
+local steps = require "http.steps"
+
+local task_events = {}
+
+function task_events.install(task)
+  events[events.COMPLETED] = task.on_completed
+end
+
+local enqueue, find = steps.enqueue, active.find
+
+local function on_task(step)
+  return function(number, ...)
+    local self = find(number)
+    if self then enqueue(self, step, ...) end
+  end
+end
+
+events[events.REDIRECT] = function(number, status, reason, version, url, block, expected, method, target, flat,
+    has_body)
+  local self = find(number)
+  if not self then return end
+  local proposed = request.redirected(self.current_request, method, target, flat, has_body)
+  if steps.has_handler(self, "will_perform_redirection") then
+    enqueue(self, steps.redirect, response.make(status, reason, version, url, block, expected), proposed)
+  else
+    self.current_request = proposed
+    core.answer_redirect(number, true)
+  end
+end
+
+events[events.INFORMATIONAL] = function(number, ...)
+  local self = find(number)
+  if self then enqueue(self, steps.informational, response.make(...)) end
+end
+
+events[events.RESPONSE] = function(number, ...)
+  local self = find(number)
+  if not self then return end
+  local head = response.make(...)
+  self.response, self.count_of_bytes_expected_to_receive = head, head.expected_content_length
+  if not self.completion and steps.has_handler(self, "did_receive_response") then
+    enqueue(self, steps.response, head)
+  else
+    core.answer_response(number, true)
+  end
+end
+
+events[events.DATA] = on_task(steps.data)
+
+-- Progress that its handler has not seen yet is merged, so that a slow one is not flooded.
+events[events.SENT] = function(number, sent, total, expected)
+  local self = find(number)
+  if not self then return end
+  self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
+  local pending = self.sent_step
+  self.sent_step, self.sent_total, self.sent_expected = (pending or 0) + sent, total, expected
+  if not pending and steps.has_handler(self, "did_send_body_data") then enqueue(self, steps.sent) end
+end
+
+events[events.PROGRESS] = function(number, received, expected)
+  local self = find(number)
+  if not self then return end
+  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
+  local pending = self.progress_received
+  self.progress_received, self.progress_expected = received, expected
+  if not pending and self.progress then enqueue(self, steps.progress) end
+end
+
+events[events.BODY_CHUNK] = on_task(steps.body_chunk)
+events[events.BODY_STREAM] = on_task(steps.new_body)
+
+return task_events

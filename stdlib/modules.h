@@ -1,0 +1,188 @@
+// Made by scripts/embed.
+
+// Clang knows #embed in every C mode but calls it an extension before C23.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const char m_http[] = {
+#embed "http.lua"
+};
+static const char m_http_active[] = {
+#embed "http/active.lua"
+};
+static const char m_http_call[] = {
+#embed "http/call.lua"
+};
+static const char m_http_charset[] = {
+#embed "http/charset.lua"
+};
+static const char m_http_configuration[] = {
+#embed "http/configuration.lua"
+};
+static const char m_http_crawl[] = {
+#embed "http/crawl.lua"
+};
+static const char m_http_crawl_fetch[] = {
+#embed "http/crawl_fetch.lua"
+};
+static const char m_http_crawl_frontier[] = {
+#embed "http/crawl_frontier.lua"
+};
+static const char m_http_crawl_links[] = {
+#embed "http/crawl_links.lua"
+};
+static const char m_http_css[] = {
+#embed "http/css.lua"
+};
+static const char m_http_css_parser[] = {
+#embed "http/css_parser.lua"
+};
+static const char m_http_css_pseudo[] = {
+#embed "http/css_pseudo.lua"
+};
+static const char m_http_dates[] = {
+#embed "http/dates.lua"
+};
+static const char m_http_dialogue[] = {
+#embed "http/dialogue.lua"
+};
+static const char m_http_dom[] = {
+#embed "http/dom.lua"
+};
+static const char m_http_errors[] = {
+#embed "http/errors.lua"
+};
+static const char m_http_events[] = {
+#embed "http/events.lua"
+};
+static const char m_http_ext_value[] = {
+#embed "http/ext_value.lua"
+};
+static const char m_http_fibers[] = {
+#embed "http/fibers.lua"
+};
+static const char m_http_filename[] = {
+#embed "http/filename.lua"
+};
+static const char m_http_headers[] = {
+#embed "http/headers.lua"
+};
+static const char m_http_html[] = {
+#embed "http/html.lua"
+};
+static const char m_http_inspect[] = {
+#embed "http/inspect.lua"
+};
+static const char m_http_lazy[] = {
+#embed "http/lazy.lua"
+};
+static const char m_http_links[] = {
+#embed "http/links.lua"
+};
+static const char m_http_map[] = {
+#embed "http/map.lua"
+};
+static const char m_http_metrics[] = {
+#embed "http/metrics.lua"
+};
+static const char m_http_mime[] = {
+#embed "http/mime.lua"
+};
+static const char m_http_multipart[] = {
+#embed "http/multipart.lua"
+};
+static const char m_http_options[] = {
+#embed "http/options.lua"
+};
+static const char m_http_request[] = {
+#embed "http/request.lua"
+};
+static const char m_http_response[] = {
+#embed "http/response.lua"
+};
+static const char m_http_retry[] = {
+#embed "http/retry.lua"
+};
+static const char m_http_robots[] = {
+#embed "http/robots.lua"
+};
+static const char m_http_scopes[] = {
+#embed "http/scopes.lua"
+};
+static const char m_http_session[] = {
+#embed "http/session.lua"
+};
+static const char m_http_settings[] = {
+#embed "http/settings.lua"
+};
+static const char m_http_steps[] = {
+#embed "http/steps.lua"
+};
+static const char m_http_task[] = {
+#embed "http/task.lua"
+};
+static const char m_http_task_events[] = {
+#embed "http/task_events.lua"
+};
+static const char m_http_terminal[] = {
+#embed "http/terminal.lua"
+};
+static const char m_http_url[] = {
+#embed "http/url.lua"
+};
+static const char m_http_verbs[] = {
+#embed "http/verbs.lua"
+};
+static const char m_http_xml[] = {
+#embed "http/xml.lua"
+};
+static const char m_json[] = {
+#embed "json.lua"
+};
+
+static const module modules[] = {
+    {"http", m_http, sizeof m_http},
+    {"http.active", m_http_active, sizeof m_http_active},
+    {"http.call", m_http_call, sizeof m_http_call},
+    {"http.charset", m_http_charset, sizeof m_http_charset},
+    {"http.configuration", m_http_configuration, sizeof m_http_configuration},
+    {"http.crawl", m_http_crawl, sizeof m_http_crawl},
+    {"http.crawl_fetch", m_http_crawl_fetch, sizeof m_http_crawl_fetch},
+    {"http.crawl_frontier", m_http_crawl_frontier, sizeof m_http_crawl_frontier},
+    {"http.crawl_links", m_http_crawl_links, sizeof m_http_crawl_links},
+    {"http.css", m_http_css, sizeof m_http_css},
+    {"http.css_parser", m_http_css_parser, sizeof m_http_css_parser},
+    {"http.css_pseudo", m_http_css_pseudo, sizeof m_http_css_pseudo},
+    {"http.dates", m_http_dates, sizeof m_http_dates},
+    {"http.dialogue", m_http_dialogue, sizeof m_http_dialogue},
+    {"http.dom", m_http_dom, sizeof m_http_dom},
+    {"http.errors", m_http_errors, sizeof m_http_errors},
+    {"http.events", m_http_events, sizeof m_http_events},
+    {"http.ext_value", m_http_ext_value, sizeof m_http_ext_value},
+    {"http.fibers", m_http_fibers, sizeof m_http_fibers},
+    {"http.filename", m_http_filename, sizeof m_http_filename},
+    {"http.headers", m_http_headers, sizeof m_http_headers},
+    {"http.html", m_http_html, sizeof m_http_html},
+    {"http.inspect", m_http_inspect, sizeof m_http_inspect},
+    {"http.lazy", m_http_lazy, sizeof m_http_lazy},
+    {"http.links", m_http_links, sizeof m_http_links},
+    {"http.map", m_http_map, sizeof m_http_map},
+    {"http.metrics", m_http_metrics, sizeof m_http_metrics},
+    {"http.mime", m_http_mime, sizeof m_http_mime},
+    {"http.multipart", m_http_multipart, sizeof m_http_multipart},
+    {"http.options", m_http_options, sizeof m_http_options},
+    {"http.request", m_http_request, sizeof m_http_request},
+    {"http.response", m_http_response, sizeof m_http_response},
+    {"http.retry", m_http_retry, sizeof m_http_retry},
+    {"http.robots", m_http_robots, sizeof m_http_robots},
+    {"http.scopes", m_http_scopes, sizeof m_http_scopes},
+    {"http.session", m_http_session, sizeof m_http_session},
+    {"http.settings", m_http_settings, sizeof m_http_settings},
+    {"http.steps", m_http_steps, sizeof m_http_steps},
+    {"http.task", m_http_task, sizeof m_http_task},
+    {"http.task_events", m_http_task_events, sizeof m_http_task_events},
+    {"http.terminal", m_http_terminal, sizeof m_http_terminal},
+    {"http.url", m_http_url, sizeof m_http_url},
+    {"http.verbs", m_http_verbs, sizeof m_http_verbs},
+    {"http.xml", m_http_xml, sizeof m_http_xml},
+    {"json", m_json, sizeof m_json},
+};
