@@ -12,6 +12,9 @@ static const char m_http_active[] = {
 static const char m_http_call[] = {
 #embed "http/call.lua"
 };
+static const char m_http_channel[] = {
+#embed "http/channel.lua"
+};
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
 };
@@ -117,6 +120,9 @@ static const char m_http_settings[] = {
 static const char m_http_steps[] = {
 #embed "http/steps.lua"
 };
+static const char m_http_stream[] = {
+#embed "http/stream.lua"
+};
 static const char m_http_task[] = {
 #embed "http/task.lua"
 };
@@ -143,6 +149,7 @@ static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
     {"http.call", m_http_call, sizeof m_http_call},
+    {"http.channel", m_http_channel, sizeof m_http_channel},
     {"http.charset", m_http_charset, sizeof m_http_charset},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
     {"http.crawl", m_http_crawl, sizeof m_http_crawl},
@@ -178,6 +185,7 @@ static const module modules[] = {
     {"http.session", m_http_session, sizeof m_http_session},
     {"http.settings", m_http_settings, sizeof m_http_settings},
     {"http.steps", m_http_steps, sizeof m_http_steps},
+    {"http.stream", m_http_stream, sizeof m_http_stream},
     {"http.task", m_http_task, sizeof m_http_task},
     {"http.task_events", m_http_task_events, sizeof m_http_task_events},
     {"http.terminal", m_http_terminal, sizeof m_http_terminal},

@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "CCurlShim.h"
 
+#include <arpa/nameser.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <resolv.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -58,6 +61,10 @@ CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
 
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);
+}
+
+CURLcode hs_easy_get_socket(CURL *easy, curl_socket_t *value) {
+  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
 }
 
 void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
@@ -136,6 +143,10 @@ CURLcode hs_message_result(const CURLMsg *message) { return message->data.result
 
 int hs_open_socket(const struct curl_sockaddr *address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int hs_query_service(const char *name, unsigned char *answer, int capacity) {
+  return res_query(name, ns_c_in, ns_t_srv, answer, capacity);
 }
 
 static struct epoll_event event_for(int descriptor, uint32_t events) {

@@ -85,6 +85,10 @@ return function(t)
     check_class("request", "http.headers", request.headers)
     check_class("session", "http.session", session, require("http.session").methods)
     check_class("session", "http.task", task)
+    local stream = session:stream_task("127.0.0.1", 1)
+    check_class("stream", "http.stream_task", stream, getmetatable(stream).__index)
+    check_class("stream", "http.stream_input", require("http.stream").input, require("http.stream").input)
+    check_class("stream", "http.stream_output", require("http.stream").output, require("http.stream").output)
     check_class("crawl", "http.crawler", crawler, getmetatable(crawler).__index)
     check_class("robots", "http.robots", rules, getmetatable(rules).__index)
     check_class("http", "http.job", http.spawn(function() end), nil)
@@ -119,7 +123,7 @@ return function(t)
   end)
 
   it("describes every function's arguments, and has text for every name", function()
-    for _, file in ipairs { "http", "request", "response", "session", table.unpack(MODULES, 2) } do
+    for _, file in ipairs { "http", "request", "response", "session", "stream", table.unpack(MODULES, 2) } do
       local definition = definitions(file)
       local lists = { definition.functions, definition.values, definition.classes, definition.aliases }
       for _, class in ipairs(definition.classes) do

@@ -107,9 +107,9 @@ local function tell_creation(self, one)
 end
 
 -- Makes a task; raises at the caller's line when the session is invalid.
-function methods:_task(kind, req, settings, completion)
+function methods:_task(kind, req, settings, completion, class)
   if completion ~= nil then options.expect(completion, "function", "the completion") end
-  local one = task.new(self, kind, count_new_task(self), req, settings)
+  local one = task.new(self, kind, count_new_task(self), req, settings, class)
   one.completion = completion
   self._waiting[one] = true
   if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
@@ -137,6 +137,12 @@ end
 function methods:data_task(given, completion)
   check_receiver(self, "data_task")
   return self:_task("data", to_request(given, "argument #1 of data_task"), nil, completion)
+end
+
+-- session:stream_task(host, port) or session:stream_task{ service = { name, type, domain } } -> task, suspended.
+function methods:stream_task(place, port)
+  check_receiver(self, "stream_task")
+  return require("http.stream").new(self, place, port)
 end
 
 -- session:tasks() -> data, upload, download lists of tasks that are not completed.

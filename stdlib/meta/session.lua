@@ -46,6 +46,13 @@ local session = {}
 ---@return http.task
 function session:data_task(request, completion) end
 
+---Makes a stream task to a host and port, or to a service found by its DNS-SD names (SRV records from the system's
+---resolver; multicast DNS only where that knows it), suspended.
+---@param host string|{ host: string, port: integer }|{ service: { name: string, type: string, domain?: string } } A name or address.
+---@param port? integer
+---@return http.stream_task
+function session:stream_task(host, port) end
+
 ---The tasks that are not completed, by kind.
 ---@return http.task[] data
 ---@return http.task[] upload
@@ -140,7 +147,7 @@ function session:send(request, options) end
 ---`did_finish_collecting_metrics`, but not those for the response, the data and the completion.
 ---@class http.task
 ---@field identifier integer Within its session.
----@field kind "data"|"upload"|"download"|"stream"
+---@field kind "data"|"upload"|"download"|"stream"|"web_socket"
 ---@field state "running"|"suspended"|"canceling"|"completed"
 ---@field session http.session
 ---@field original_request http.request
@@ -188,5 +195,9 @@ function task:copy() end
 ---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.
 ---@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|nil
 ---@field did_receive_data? fun(session: http.session, task: http.task, data: string)
+---@field read_closed? fun(session: http.session, task: http.stream_task) The other side sends no more, or the input was closed; what has come can still be read.
+---@field write_closed? fun(session: http.session, task: http.stream_task) The output was closed.
+---@field better_route_discovered? fun(session: http.session, task: http.stream_task) Never called: the system does not tell.
+---@field did_become_streams? fun(session: http.session, task: http.stream_task, input: http.stream_input, output: http.stream_output) The last one for a task whose streams were captured.
 ---@field did_finish_collecting_metrics? fun(session: http.session, task: http.task, metrics: http.metrics)
 ---@field did_complete? fun(session: http.session, task: http.task, err: http.error|nil) The last one for a task.

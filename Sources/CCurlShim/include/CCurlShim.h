@@ -33,6 +33,8 @@ void hs_keep_memory(void);
 CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);
+/* CURLINFO_ACTIVESOCKET. */
+CURLcode hs_easy_get_socket(CURL *easy, curl_socket_t *value);
 
 /* What libcurl knows of a request that is over. Times are microseconds since its start; a reused connection has none
    for its making. */
@@ -64,6 +66,9 @@ CURLcode hs_message_result(const CURLMsg *message);
 
 /* A socket as libcurl's own default would open it, without inheritance by child processes. */
 int hs_open_socket(const struct curl_sockaddr *address);
+
+/* Asks the resolver for a name's SRV records: the length of the whole answer, or -1. Blocks. */
+int hs_query_service(const char *name, unsigned char *answer, int capacity);
 
 /* epoll, whose packed struct Swift does not import. */
 typedef struct {

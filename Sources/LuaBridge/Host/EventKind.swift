@@ -16,4 +16,8 @@ enum EventKind: Int {
   case stop = 12
   /// Nothing is left to do.
   case finish = 13
+  case streamRead = 30
+  case streamWritten = 31
+  case streamClosed = 32
+  case streamCaptured = 33
 }

@@ -10,8 +10,8 @@ enum CoreModule {
   static func make(_ scheduler: Scheduler) -> NativeModule {
     NativeModule(
       name,
-      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler) + answerFunctions(scheduler)
-        + diagnosticFunctions(scheduler))
+      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler) + StreamFunctions.make(scheduler)
+        + answerFunctions(scheduler) + diagnosticFunctions(scheduler))
   }
 
   /// now, wake, timer, cancel_timer.

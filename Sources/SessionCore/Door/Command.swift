@@ -8,6 +8,10 @@ public enum Command {
   case createSession(SessionID, SessionConfiguration)
   /// Begins a task: it is queued for its host and starts as soon as the session's limits allow.
   case startTask(TaskID, SessionID, TaskRequest)
+  /// Begins a stream task.
+  case startStream(TaskID, SessionID, StreamRequest)
+  /// Something for the stream that the task is, or has become.
+  case stream(TaskID, StreamCommand)
   /// Pauses transmission and the task's timers (`URLSessionTask.suspend`). Does not nest here; the caller counts.
   case suspendTask(TaskID)
   /// Undoes `suspendTask`.

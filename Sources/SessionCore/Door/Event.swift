@@ -22,6 +22,8 @@ public enum Event {
   case needsBodyChunk(TaskID, suggestedSize: Int)
   /// The body must be sent again and cannot be rewound. Waits for `Answer.newBody`. Only with `Interest.newBody`.
   case needsBodyStream(TaskID)
+  /// What a stream has to tell.
+  case stream(TaskID, StreamEvent)
   /// The end of a task.
   case completed(TaskID, Completion)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
@@ -32,7 +34,7 @@ public enum Event {
     switch self {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
-      .needsBodyStream(let task):
+      .needsBodyStream(let task), .stream(let task, _):
       task
     case .sessionInvalidated: nil
     }

@@ -14,8 +14,12 @@ public final class SessionCore: Port {
   private var helperThreads: HelperThreads?
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
+  /// Streams with a time limit, and the sockets of those that have one of their own.
+  var streamTimers = TimerHeap<StreamTask>()
+  var links = LinkTable()
   private var sessions: [Int: Session] = [:]
   private var transfers = IDTable<Transfer>()
+  private var streams = IDTable<StreamTask>()
   private var multis: [Multi?] = []
 
   public init() {
@@ -32,6 +36,8 @@ public final class SessionCore: Port {
   public func abandon() {
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
+    for stream in streams.values { stream.abandon() }
+    streams.removeAll()
   }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
@@ -40,10 +46,18 @@ public final class SessionCore: Port {
     switch command {
     case .createSession(let id, let configuration): createSession(id, configuration)
     case .startTask(let id, let session, let request): start(id, session, request)
-    case .suspendTask(let id): transfers[id.rawValue]?.suspend()
-    case .resumeTask(let id): transfers[id.rawValue]?.resume()
+    case .startStream(let id, let session, let request): start(id, session, request)
+    case .stream(let id, let command): streams[id.rawValue]?.receive(command)
+    case .suspendTask(let id):
+      transfers[id.rawValue]?.suspend()
+      streams[id.rawValue]?.suspend()
+    case .resumeTask(let id):
+      transfers[id.rawValue]?.resume()
+      streams[id.rawValue]?.resume()
     case .cancelTask(let id):
-      transfers[id.rawValue]?.fail(TaskError(.cancelled, "cancelled"))
+      let error = TaskError(.cancelled, "cancelled")
+      transfers[id.rawValue]?.fail(error)
+      streams[id.rawValue]?.fail(error)
     case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
@@ -91,18 +105,26 @@ public final class SessionCore: Port {
         if insideLibcurl({ multi.actOnTimer(now: now) }) { isBusy = true }
         while let (easy, result) = multi.nextEnded() {
           isBusy = true
-          easy.transfer?.takeUnretainedValue().transferEnded(result)
+          easy.ended(result)
         }
       }
     }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
-    for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
+    while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
+    for job in helperThreads?.finished() ?? [] {
+      transfers[job.task]?.fileSettled(job)
+      streams[job.task]?.serviceFound(job)
+    }
     dropRetired()
   }
 
   private func poll(until deadline: Double?) -> Bool {
     poller.wait(timeout: timeout(until: deadline)) { descriptor, owner, events in
-      insideLibcurl { multis[Int(owner)]?.act(on: descriptor, events: events) }
+      if owner < 0 {
+        links.link(owner)?.act(events: events)
+      } else {
+        insideLibcurl { multis[Int(owner)]?.act(on: descriptor, events: events) }
+      }
     }
   }
 
@@ -110,6 +132,7 @@ public final class SessionCore: Port {
   private func timeout(until deadline: Double?) -> Int32 {
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
+    if let timer = streamTimers.nextDeadline, timer < next { next = timer }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
     }
@@ -146,6 +169,9 @@ public final class SessionCore: Port {
       for transfer in transfers.values where transfer.session === session {
         transfer.fail(TaskError(.cancelled, "the session was invalidated"))
       }
+      for stream in streams.values where stream.session === session {
+        stream.fail(TaskError(.cancelled, "the session was invalidated"))
+      }
     }
     endIfIdle(session)
   }
@@ -177,15 +203,27 @@ public final class SessionCore: Port {
   // MARK: Tasks
 
   private func start(_ id: TaskID, _ sessionID: SessionID, _ request: TaskRequest) {
-    guard let session = sessions[sessionID.rawValue], !session.isInvalidated else {
-      let error = TaskError(.cancelled, "the session has been invalidated or was never made")
-      outbox.append(.completed(id, Completion(error: error)))
-      return
-    }
+    guard let session = session(sessionID, for: id) else { return }
     let transfer = Transfer(id: id, session: session, options: request)
     transfers[id.rawValue] = transfer
     session.taskCount += 1
     transfer.begin()
+  }
+
+  private func start(_ id: TaskID, _ sessionID: SessionID, _ request: StreamRequest) {
+    guard let session = session(sessionID, for: id) else { return }
+    let stream = StreamTask(id: id, session: session, request: request)
+    streams[id.rawValue] = stream
+    session.taskCount += 1
+    stream.begin()
+  }
+
+  /// The session of a task that begins; nil, and the task is complete, when there can be no more tasks in it.
+  private func session(_ id: SessionID, for task: TaskID) -> Session? {
+    if let session = sessions[id.rawValue], !session.isInvalidated { return session }
+    let error = TaskError(.cancelled, "the session has been invalidated or was never made")
+    outbox.append(.completed(task, Completion(error: error)))
+    return nil
   }
 
   /// The transfer of a task that is not complete.
@@ -195,8 +233,17 @@ public final class SessionCore: Port {
   func complete(_ transfer: Transfer, _ completion: Completion) {
     transfers[transfer.id.rawValue] = nil
     timers.remove(transfer)
-    outbox.append(.completed(transfer.id, completion))
-    let session = transfer.session
+    tellCompletion(transfer.id, transfer.session, completion)
+  }
+
+  /// The last word on a stream that has its own connection.
+  func complete(_ stream: StreamTask, _ completion: Completion) {
+    streams[stream.id.rawValue] = nil
+    tellCompletion(stream.id, stream.session, completion)
+  }
+
+  private func tellCompletion(_ id: TaskID, _ session: Session, _ completion: Completion) {
+    outbox.append(.completed(id, completion))
     session.taskCount -= 1
     endIfIdle(session)
   }

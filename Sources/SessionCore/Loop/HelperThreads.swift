@@ -1,12 +1,14 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable. Jobs go out with a task's number and come back with errno.
+/// A few threads for what blocks: making files durable, asking the resolver. Jobs go out with a task's number and come back with errno.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
     /// What to do, given as values, so that nothing of the loop's is touched from the thread.
     let work: Work
     var result: Int32 = 0
+    /// What was found.
+    var answer: [UInt8] = []
   }
 
   enum Work: Sendable {
@@ -14,6 +16,8 @@ final class HelperThreads {
     case sync(descriptor: Int32)
     /// fsync of the directory that holds a path.
     case syncDirectory(path: String)
+    /// The DNS answer about a service.
+    case findService(name: String)
   }
 
   private let shared: Shared
@@ -124,6 +128,7 @@ final class HelperThreads {
       switch job.work {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
+      case .findService(let name): job.answer = ServiceLookup.query(name)
       }
       return job
     }

@@ -14,6 +14,8 @@ final class Poller {
     var registered: UInt8 = 0
     var isConnection = false
     var isDirty = false
+    /// libcurl has made this connection and must not close it: a stream has taken it over.
+    var isTaken = false
   }
 
   let wakeDescriptor: Int32
@@ -64,9 +66,19 @@ final class Poller {
     watches[Int(descriptor)].isConnection = true
   }
 
+  /// Takes a connection over: libcurl's next wish to close it is its last word about it, and leaves it open.
+  func take(_ descriptor: Int32) {
+    grow(for: descriptor)
+    watches[Int(descriptor)].isTaken = true
+  }
+
   /// Closes a connection's socket; the kernel forgets its registration with it.
   func closeSocket(_ descriptor: Int32) -> Int32 {
     grow(for: descriptor)
+    if watches[Int(descriptor)].isTaken {
+      watches[Int(descriptor)].isTaken = false
+      return 0
+    }
     watches[Int(descriptor)].registered = 0
     watches[Int(descriptor)].wanted = 0
     watches[Int(descriptor)].isConnection = false

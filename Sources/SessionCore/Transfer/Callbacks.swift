@@ -14,6 +14,11 @@ enum Callbacks {
     hs_easy_set_pointer(curl, CURLOPT_SEEKDATA, context)
     hs_easy_set_prerequest_callback(curl, prerequest)
     hs_easy_set_pointer(curl, CURLOPT_PREREQDATA, context)
+    installSockets(on: curl, poller: poller)
+  }
+
+  /// Sockets are opened and closed through the poller.
+  static func installSockets(on curl: UnsafeMutableRawPointer, poller: Poller) {
     // A connection outlives the handle that made it, but never the poller.
     hs_easy_set_socket_callbacks(curl, openSocket, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
   }

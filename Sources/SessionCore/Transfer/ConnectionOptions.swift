@@ -16,7 +16,7 @@ final class ConnectionOptions {
 
   deinit { curl_slist_free_all(resolve) }
 
-  func apply(to easy: EasyHandle) {
+  func apply(to easy: CurlHandle) {
     if let resolve { hs_easy_set_pointer(easy.curl, CURLOPT_RESOLVE, UnsafeMutableRawPointer(resolve)) }
     if let interface = configuration.interface { easy.set(CURLOPT_INTERFACE, interface) }
     if let socket = configuration.unixSocket { easy.set(CURLOPT_UNIX_SOCKET_PATH, socket) }

@@ -20,6 +20,8 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// OpenSSL's settings, made with the first stream that needs them.
+  private var madeTLSContext: Result<TLSContext, TaskError>?
   /// Tasks that are not complete.
   var taskCount = 0
   var isInvalidated = false
@@ -53,6 +55,13 @@ final class Session {
   private static func makeLanes(_ core: SessionCore, _ configuration: SessionConfiguration) -> Lanes? {
     let limit = min(configuration.maximumConnectionsPerHost, Host.connectionLimit)
     return Lanes(core: core, idleConnections: max(64, 2 * limit))
+  }
+
+  /// What streams speak TLS with.
+  func tlsContext() -> Result<TLSContext, TaskError> {
+    let context = madeTLSContext ?? TLSContext.make(configuration)
+    madeTLSContext = context
+    return context
   }
 
   func takeHandle() -> EasyHandle? {

@@ -23,7 +23,7 @@ public final class TLSServer: Sendable {
       ["/usr/bin/python3", script, "\(port)", directory.path + "/server.pem"], in: directory, ports: [port])
   }
 
-  private static func makeCertificates(_ directory: TemporaryDirectory) throws {
+  static func makeCertificates(_ directory: TemporaryDirectory) throws {
     let shell = Process()
     shell.executableURL = URL(fileURLWithPath: "/bin/sh")
     shell.arguments = ["-ec", certificates]

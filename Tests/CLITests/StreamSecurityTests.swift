@@ -1,0 +1,133 @@
+import TestSupport
+import Testing
+
+/// TLS that begins and ends in the middle of a stream.
+@Suite struct StreamSecurityTests {
+  /// `say(text)` sends a line and prints the answer.
+  static let talk = """
+    local function line()
+      local text = ""
+      repeat
+        local byte, err = task:read{ max = 1 }
+        if not byte then return nil, err.code end
+        text = text .. byte
+      until byte == "" or byte == "\\n"
+      return (text:gsub("%c+$", ""))
+    end
+    local function say(text) task:write(text .. "\\n") print(line()) end
+
+    """
+
+  static let cases = [
+    ScriptCase(
+      "to TLS and back, twice",
+      """
+      say "one" say "STARTTLS"
+      task:start_secure_connection()
+      say "two" say "STOPTLS"
+      task:stop_secure_connection()
+      print(line()) say "three" say "STARTTLS"
+      task:start_secure_connection()
+      say "four"
+      task:close_write()
+      print(task:read())
+      print(task:wait())
+      local t = task.metrics.transaction_metrics[1]
+      print(t.negotiated_tls_protocol_version, t.secure_connection_end >= t.secure_connection_start)
+      """, prints: "one", "OK", "two", "OK", "PLAIN", "three", "OK", "four", "\ttrue", "true", "TLSv1.3\ttrue"),
+    ScriptCase(
+      "a megabyte each way through TLS",
+      """
+      say "STARTTLS"
+      task:start_secure_connection()
+      local text = ("0123456789abcdef"):rep(65536)
+      http.spawn(task.write, task, text .. "\\n")
+      print(task:read{ min = #text + 1, max = #text + 1 } == text .. "\\n")
+      """, prints: "OK", "true"),
+    ScriptCase(
+      "clear text that came before TLS is never taken for something that came through it",
+      """
+      task:write("INJECT\\n")
+      print(task:read{ min = 3, max = 3 })
+      task:start_secure_connection()
+      print(line())
+      print(select(2, task:wait()).code)
+      """, prints: "OK\n\tfalse", "nil\tsecure_connection_failed", "secure_connection_failed"),
+    ScriptCase(
+      "an end without the end of TLS is an error",
+      """
+      say "STARTTLS"
+      task:start_secure_connection()
+      say "CUT"
+      print(select(2, task:wait()).code)
+      """, prints: "OK", "nil\tnetwork_connection_lost", "network_connection_lost"),
+    ScriptCase(
+      "a server that does not speak TLS",
+      """
+      say "one"
+      task:start_secure_connection()
+      task:write("x")
+      print(select(2, task:wait()).code)
+      """, prints: "one", "secure_connection_failed"),
+  ]
+
+  @Test("STARTTLS and its opposite", arguments: cases)
+  func lines(_ one: ScriptCase) async throws {
+    let server = try StreamServer(.lines)
+    try await StreamTaskTests.run(
+      Self.talk + one.script, port: server.port, host: "localhost", authority: server.authority, prints: one.prints)
+  }
+
+  @Test("A certificate that is not trusted, and one for another name")
+  func trust() async throws {
+    let server = try StreamServer(.lines)
+    let script = """
+      say "STARTTLS"
+      task:start_secure_connection()
+      say "secret"
+      print(select(2, task:wait()))
+      """
+    let unknown = "nil\tserver_certificate_has_unknown_root"
+    let text = "the server's certificate is not trusted"
+    try await StreamTaskTests.run(
+      Self.talk + script, port: server.port, host: "localhost",
+      prints: [
+        "OK", unknown,
+        "server_certificate_has_unknown_root: \(text): unable to get local issuer certificate (localhost:\(server.port))",
+      ])
+    try await StreamTaskTests.run(
+      Self.talk + script.replacingOccurrences(of: "say \"STARTTLS\"", with: "say 'STARTTLS'"), port: server.port,
+      host: "name.localhost", authority: server.authority,
+      prints: [
+        "OK", "nil\tserver_certificate_untrusted",
+        "server_certificate_untrusted: \(text): hostname mismatch (name.localhost:\(server.port))",
+      ])
+  }
+
+  @Test("A real SMTP server takes mail after STARTTLS")
+  func smtp() async throws {
+    let server = try StreamServer(.smtp)
+    let script = """
+      local function reply()
+        local text repeat text = assert(line()) until not text:match("^%d%d%d%-")
+        return text
+      end
+      print(reply())
+      for _, command in ipairs { "EHLO me", "STARTTLS", "EHLO me", "MAIL FROM:<a@b.test>", "RCPT TO:<c@d.test>", "DATA",
+          "Subject: x\\r\\n\\r\\nhello\\r\\n.", "QUIT" } do
+        task:write(command .. "\\r\\n")
+        print(reply())
+        if command == "STARTTLS" then task:start_secure_connection() end
+      end
+      print(task:read())
+      task:close_write()
+      print(task:wait())
+      """
+    try await StreamTaskTests.run(
+      Self.talk + script, port: server.port, host: "localhost", authority: server.authority,
+      prints: [
+        "220 test Python SMTP 1.4.3", "250 HELP", "220 Ready to start TLS", "250 HELP", "250 OK", "250 OK",
+        "354 End data with <CR><LF>.<CR><LF>", "250 OK 21", "221 Bye", "\ttrue", "true",
+      ])
+  }
+}

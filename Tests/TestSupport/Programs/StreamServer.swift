@@ -1,0 +1,93 @@
+import Foundation
+
+/// A server of lines that can go to TLS and back, or a real SMTP server that offers STARTTLS, on loopback.
+public final class StreamServer: Sendable {
+  public enum Kind: Sendable {
+    /// Answers each line with itself. STARTTLS and STOPTLS are answered with OK and done, INJECT is a STARTTLS whose
+    /// answer has clear text behind it, and CUT ends the connection without ending TLS.
+    case lines
+    /// aiosmtpd, which takes mail only through TLS.
+    case smtp
+  }
+
+  /// The port it listens on.
+  public let port: Int
+  /// PEM file of the authority that signed the certificate, which is for localhost and 127.0.0.1.
+  public var authority: String { directory.path + "/ca.pem" }
+  private let directory: TemporaryDirectory
+  private let program: LaunchedProgram
+
+  /// Makes the certificates and starts to listen.
+  public init(_ kind: Kind) throws {
+    directory = try TemporaryDirectory()
+    port = try Listener.freePort()
+    try TLSServer.makeCertificates(directory)
+    let script = try directory.write("server.py", kind == .lines ? Self.lines : Self.smtp)
+    program = try LaunchedProgram(
+      ["/usr/bin/python3", script, "\(port)", directory.path + "/server.pem"], in: directory, ports: [port])
+  }
+
+  private static let lines = """
+    import socket, ssl, sys, threading
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2])
+
+    def line(connection):
+        text = b""
+        while not text.endswith(b"\\n"):
+            byte = connection.recv(1)
+            if not byte:
+                return None
+            text += byte
+        return text
+
+    def serve(connection):
+        while True:
+            text = line(connection)
+            if text is None:
+                break
+            if text in (b"STARTTLS\\n", b"INJECT\\n"):
+                connection.sendall(b"OK\\n" if text == b"STARTTLS\\n" else b"OK\\nEVIL\\n")
+                connection = context.wrap_socket(connection, server_side=True)
+            elif text == b"STOPTLS\\n":
+                connection.sendall(b"OK\\n")
+                connection = connection.unwrap()
+                connection.sendall(b"PLAIN\\n")
+            elif text == b"CUT\\n":
+                break
+            else:
+                connection.sendall(text)
+        connection.close()
+
+    def guarded(connection):
+        try:
+            serve(connection)
+        except OSError:
+            pass
+
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+    while True:
+        threading.Thread(target=guarded, args=(listener.accept()[0],), daemon=True).start()
+    """
+
+  private static let smtp = """
+    import asyncio, ssl, sys
+    from aiosmtpd.smtp import SMTP
+
+    class Handler:
+        async def handle_DATA(self, server, session, envelope):
+            return "250 OK %d" % len(envelope.content)
+
+    async def main():
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(sys.argv[2])
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: SMTP(Handler(), tls_context=context, require_starttls=True, hostname="test"),
+            "127.0.0.1", int(sys.argv[1]))
+        await server.serve_forever()
+
+    asyncio.run(main())
+    """
+}
