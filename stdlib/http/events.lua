@@ -4,6 +4,7 @@
 local events = {
   COMPLETED = 1, TIMER = 2, REDIRECT = 3, INFORMATIONAL = 4, RESPONSE = 5, DATA = 6, SENT = 7, PROGRESS = 8,
   BODY_CHUNK = 9, BODY_STREAM = 10, SESSION_INVALIDATED = 11, STOP = 12, FINISH = 13,
+  CHALLENGE = 14,
 }
 
 local function ignore() end

@@ -5,6 +5,8 @@ final class Host {
   let port: Int
   /// The proxy its requests go through; "" is none.
   let proxy: String
+  /// Where that proxy is, as a protection space names it.
+  private(set) lazy var proxyPlace = ProxyPlace(proxy)
   /// Transfers that have or make a connection.
   private(set) var active = 0
   /// What it has answered in.

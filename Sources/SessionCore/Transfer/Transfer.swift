@@ -64,8 +64,8 @@ final class Transfer: TimerEntry {
 
   // Follow-ups.
   var followUp: FollowUp?
-  var challengeScheme: ChallengeScheme?
-  var answeredChallenge = false
+  /// nil until credentials play a part.
+  var auth: TransferAuth?
   /// The body in `request` has just been given by a handler.
   var hasFreshBody = false
   /// What libcurl has been told to hold back (`CURLPAUSE_…`).
@@ -99,6 +99,8 @@ final class Transfer: TimerEntry {
     var keepsBody: Bool
     var crossesOrigin: Bool
     var status: Int
+    /// It belongs into the list of hops.
+    var isRedirect = true
   }
 
   init(id: TaskID, session: Session, options: TaskRequest) {
@@ -129,11 +131,13 @@ final class Transfer: TimerEntry {
     case .none: break
     case .attach: attach()
     case .askRedirect: askRedirect()
+    case .askChallenge: askChallenge()
     case .askResponse: core.outbox.append(.response(id, currentHead()))
     case .discardBody:
       bodyMode = .drop
       updatePause()
     case .receiveBody: receiveResponse()
+    case .receiveNothing: receiveNothing()
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
     case .settleFile: settleFile()

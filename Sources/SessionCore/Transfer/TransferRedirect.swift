@@ -56,7 +56,7 @@ extension Transfer {
   }
 
   /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader.
-  private func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
+  func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
     var result = proposed
     if case .success(let from) = URLParts.parse(url), case .success(let to) = URLParts.parse(changed.url) {
       result.crossesOrigin = !RedirectRules.sameOrigin(from, to)
@@ -80,13 +80,14 @@ extension Transfer {
       return enqueue()
     }
     followUp = nil
-    redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url))
+    if next.isRedirect { redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url)) }
     if next.crossesOrigin {
       authentication = .none
       easy?.clearCredentials()
+      auth?.leaveOrigin()
+    } else if next.isRedirect {
+      auth?.leavePlace()
     }
-    answeredChallenge = false
-    challengeScheme = nil
     takeBody(next)
   }
 
