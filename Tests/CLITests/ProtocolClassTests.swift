@@ -78,7 +78,7 @@ import Testing
       local class = {
         can_init = function(request) return request.url:find("^mock:") ~= nil end,
         start_loading = function(request, client)
-          if request.url == "mock://end" then
+          if request.url:find("^mock://end") then
             client:receive_response{} client:receive_data("end") return client:finish()
           end
           client:redirect({ status = 302, headers = { ["X-From"] = "mock" } }, base .. "/echo")

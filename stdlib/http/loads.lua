@@ -1,8 +1,8 @@
 -- Protocol classes: what answers requests in the network's place (Apple's URLProtocol).
 --
--- Before a request is made the core asks who makes it. A class that takes it runs in a job of its own, so that the task's
--- handlers go on meanwhile, and speaks through its client; the core treats what it says as it does a response from the
--- network.
+-- Before a request is made the core asks who makes it. A class that takes it runs in a job of its own, so that the
+-- task's handlers go on meanwhile, and speaks through its client; the core treats what it says as it does a response
+-- from the network.
 
 local core = require "httpscript.core"
 local native = require "httpscript.fiber"
