@@ -81,10 +81,10 @@ extension Transfer {
   }
 
   private func protectionSpace(_ offer: AuthenticationChallenge, isProxy: Bool) -> ProtectionSpace {
-    let place = isProxy ? host?.proxyPlace : nil
+    let place = isProxy ? host?.proxyPlace : host?.place ?? Place(url)
     return ProtectionSpace(
-      host: place?.host ?? host?.name ?? "", port: place?.port ?? host?.port ?? 0,
-      scheme: place?.scheme ?? host?.scheme ?? "", realm: offer.realm, method: offer.scheme, isProxy: isProxy)
+      host: place?.host ?? "", port: place?.port ?? 0, scheme: place?.scheme ?? "", realm: offer.realm,
+      method: offer.scheme, isProxy: isProxy)
   }
 
   // MARK: The handler

@@ -33,13 +33,13 @@ extension Transfer {
     fail(problem)
   }
 
-  private func openSink() -> TaskError? {
+  func openSink() -> TaskError? {
     guard !isSinkOpen, let file = sink.file else { return nil }
     isSinkOpen = true
     return file.open()
   }
 
-  private func resetForRequest() {
+  func resetForRequest() {
     intake.reset()
     bodyMode = .hold
     received = 0
