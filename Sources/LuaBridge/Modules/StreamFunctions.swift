@@ -2,7 +2,7 @@ import SessionCore
 
 /// The part of `httpscript.core` that is about streams.
 enum StreamFunctions {
-  static func make(_ scheduler: Scheduler) -> [NativeModule.Function] {
+  static func all(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("stream_start") { call in start(call, scheduler) },
       command("stream_read", scheduler) { call in
