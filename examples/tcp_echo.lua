@@ -18,6 +18,7 @@ task:resume()
 local writer = http.spawn(function()
   for line in io.lines() do assert(task:write(line .. "\n")) end
   task:close_write()
+  return true
 end)
 
 repeat

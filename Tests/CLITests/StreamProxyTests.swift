@@ -11,7 +11,7 @@ import Testing
     print(ok or err.code)
     if ok then
       print(task:read())
-      print(task:wait ~= nil, task.metrics)
+      print(task.wait ~= nil, task.metrics)
       task:close_write()
       print(task:wait(), task.metrics.transaction_metrics[1].is_proxy_connection)
     end

@@ -20,7 +20,8 @@ import Testing
     status: Int32 = 0, configure: (inout Executable) -> Void = { _ in }
   ) async throws {
     let arguments = [host, "\(port)"] + (authority.map { [$0] } ?? [])
-    try await expectScript(opening + script, arguments, prints: lines, status: status, configure: configure)
+    try await expectScript(
+      opening + script + "\ntask:cancel()", arguments, prints: lines, status: status, configure: configure)
   }
 
   static let echoCases = [
@@ -48,14 +49,15 @@ import Testing
       print(task:read{ min = 0, max = 2 } ~= nil)
       local got = ""
       repeat got = got .. task:read{ max = 1 } until #got == 3
-      print(select(2, pcall(task.read, task, { min = 5, max = 2 })))
-      print(select(2, pcall(task.read, task, { maxx = 2 })))
+      local function misuse(options) print((select(2, pcall(task.read, task, options)):gsub("^.*script.lua", ""))) end
+      misuse{ min = 5, max = 2 }
+      misuse{ maxx = 2 }
       task:cancel()
       print(task:read())
       """,
       prints: "abc\tfalse", "true",
-      "script.lua:7: option 'max' must be at least 1 and not less than 'min'",
-      "script.lua:8: unknown option 'maxx' (did you mean 'max'?)", "nil\tcancelled: cancelled"),
+      ":8: option 'max' must be at least 1 and not less than 'min'",
+      ":8: unknown option 'maxx' (did you mean 'max'?)", "nil\tcancelled: cancelled (HOST)"),
     ScriptCase(
       "a read that waits too long gives up, and nothing is lost",
       """
@@ -123,7 +125,7 @@ import Testing
       "task:capture_streams() print(select('#', task:wait()))", prints: "2"),
     ScriptCase(
       "a copy goes to the same place",
-      "local copy = task:copy() print(copy.state) copy:resume() copy:write('x') print(copy:read())",
+      "local copy = task:copy() print(copy.state) copy:resume() copy:write('x') print(copy:read()) copy:cancel()",
       prints: "suspended", "x\tfalse"),
   ]
 
@@ -137,29 +139,30 @@ import Testing
   @Test("10,000 round trips and 100 MiB both ways, in bounded memory")
   func volume() async throws {
     let server = try Self.echo()
-    let script = SteadinessTests.gauge + """
-      for _ = 1, 10000 do
-        assert(task:write("ping"))
-        assert(task:read{ min = 4 } == "ping")
-      end
-      local before = gauge()
-      local megabyte, sent, received = ("0123456789abcdef"):rep(65536), 0, 0
-      http.spawn(function()
-        for _ = 1, 100 do assert(task:write(megabyte)) sent = sent + #megabyte end
-        task:close_write()
-      end)
-      -- A slow reader: the writer must wait for it.
-      http.sleep(0.3)
-      print(sent < 20 * #megabyte)
-      local at_end
-      repeat
-        local data
-        data, at_end = task:read{ max = 1 << 20 }
-        received = received + #data
-      until at_end
-      print(sent, received)
-      print(gauge() - before < 16000)
-      """
+    let script =
+      SteadinessTests.gauge + """
+        for _ = 1, 10000 do
+          assert(task:write("ping"))
+          assert(task:read{ min = 4 } == "ping")
+        end
+        local before = gauge()
+        local megabyte, sent, received = ("0123456789abcdef"):rep(65536), 0, 0
+        http.spawn(function()
+          for _ = 1, 100 do assert(task:write(megabyte)) sent = sent + #megabyte end
+          task:close_write()
+        end)
+        -- A slow reader: the writer must wait for it.
+        http.sleep(0.3)
+        print(sent < 20 * #megabyte)
+        local at_end
+        repeat
+          local data
+          data, at_end = task:read{ max = 1 << 20 }
+          received = received + #data
+        until at_end
+        print(sent, received)
+        print(gauge() - before < 16000)
+        """
     try await Self.run(
       script, port: server.port, prints: ["true", "104857600\t104857600", "true"], configure: { $0.deadline = 120 })
   }
@@ -167,23 +170,23 @@ import Testing
   @Test("2,000 tasks leave memory and descriptors as they were")
   func flat() async throws {
     let server = try Self.echo()
-    let script = SteadinessTests.gauge + """
-      local function one(i)
-        local task = session:stream_task(host, port)
-        task:resume()
-        assert(task:write("x"))
-        assert(task:read() == "x")
-        if i % 2 == 0 then task:cancel() else task:close_write() assert(task:wait()) end
-        return true
-      end
-      local function range(n) local i = 0 return function() if i < n then i = i + 1 return i end end end
-      http.map(range(500), 16, one)
-      local memory, descriptors = gauge()
-      http.map(range(2000), 16, one)
-      local memory2, descriptors2 = gauge()
-      print(memory2 - memory < 3000, descriptors2 <= descriptors)
-      os.exit(0)
-      """
+    let script =
+      SteadinessTests.gauge + """
+        local function one(i)
+          local task = session:stream_task(host, port)
+          task:resume()
+          assert(task:write("x"))
+          assert(task:read() == "x")
+          if i % 2 == 0 then task:cancel() else task:close_write() assert(task:wait()) end
+          return true
+        end
+        local function range(n) local i = 0 return function() if i < n then i = i + 1 return i end end end
+        http.map(range(500), 16, one)
+        local memory, descriptors = gauge()
+        http.map(range(2000), 16, one)
+        local memory2, descriptors2 = gauge()
+        print(memory2 - memory < 3000, descriptors2 <= descriptors)
+        """
     try await Self.run(script, port: server.port, prints: ["true\ttrue"], configure: { $0.deadline = 120 })
   }
 
@@ -198,6 +201,7 @@ import Testing
       task:resume()
       task:write("local")
       print(task:read())
+      task:cancel()
       """
     try await expectScript(script, [directory.path + "/socket"], prints: ["local\tfalse"])
     #expect(local.connectionCount == 1)
@@ -212,6 +216,7 @@ import Testing
       task:resume()
       task:write("found")
       print(task:read())
+      task:cancel()
       """
     try await expectScript(script, ["\(server.port)"], prints: ["found\tfalse"])
   }

@@ -53,7 +53,8 @@ struct ServiceRecordsTests {
 
   @Test("Names are put together as DNS-SD says")
   func names() {
-    #expect(ServiceLookup.fullName("My. Printer", "_ipp._tcp.", "example.org.") == "My\\. Printer._ipp._tcp.example.org")
+    #expect(
+      ServiceLookup.fullName("My. Printer", "_ipp._tcp.", "example.org.") == "My\\. Printer._ipp._tcp.example.org")
     #expect(ServiceLookup.fullName("a", "_ipp._tcp", "") == "a._ipp._tcp.local")
   }
 }

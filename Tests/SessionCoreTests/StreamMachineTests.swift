@@ -14,7 +14,8 @@ struct StreamMachineTests {
       [
         (.write(id: 1), []), (.connected, [.send(id: 1)]), (.sent, [.written(id: 1)]),
         (.closeWrite, [.shutDownOutput, .tellWriteClosed]),
-        (.read(id: 2, minimum: 1, maximum: 10), []), (.received(available: 12), [.deliver(id: 2, count: 10, atEnd: false)]),
+        (.read(id: 2, minimum: 1, maximum: 10), []),
+        (.received(available: 12), [.deliver(id: 2, count: 10, atEnd: false)]),
         (.inputEnded, [.tellReadClosed]),
         (.read(id: 3, minimum: 5, maximum: 10), [.deliver(id: 3, count: 2, atEnd: true), .complete(success: true)]),
       ]

@@ -48,9 +48,9 @@ end
 local function start(self)
   if not task.enlist(self) then return end
   core.stream_start(self.number, self.session:_core(), nil, nil, table.unpack(self.settings.place))
-  if self.channel then self.channel:begin(self.number) end
+  if self._channel then self._channel:begin(self.number) end
 end
-methods.starter = start
+methods._starter = start
 
 function stream.new(session, place, port)
   return session:_task("stream", nil, { place = read_place(place, port) }, nil, StreamTask)
@@ -58,10 +58,10 @@ end
 
 -- Made when it is first needed, which may be in did_create_task.
 local function channel_of(self)
-  local own = self.channel
+  local own = self._channel
   if own then return own end
   own = channel.new(self)
-  self.channel = own
+  self._channel = own
   if self.number then own:begin(self.number) end
   if self.done or self.completing then own:finish(self.error) end
   return own
@@ -72,9 +72,7 @@ function methods:_result()
   return true
 end
 
--- task:copy() -> a new task for the same place, suspended.
-function methods:copy()
-  check_receiver(self, "copy")
+function methods:_copy()
   if not self.settings.place then misuse("a stream that a data task became cannot be copied") end
   return self.session:_task("stream", nil, self.settings, nil, StreamTask)
 end

@@ -28,7 +28,7 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
-  starter = false, channel = false, reader = false, load = false, load_error = false, next_request = false,
+  _starter = false, _channel = false, reader = false, load = false, load_error = false, next_request = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
@@ -141,7 +141,7 @@ local function complete(self, err, head)
     self.error = err
   end
   self.response = head or self.response
-  if self.channel then self.channel:finish(self.error) end
+  if self._channel then self._channel:finish(self.error) end
   if needs_fiber(self) then
     steps.enqueue_last(self, step_complete)
   else
@@ -256,7 +256,7 @@ end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
 local function begin(self)
-  if self.starter then return self:starter() end
+  if self._starter then return self:_starter() end
   local req = self.original_request
   local kind, value, extra
   local fine, fields = request.check(req, self.session)
@@ -339,6 +339,10 @@ function methods:_result() return self.response end
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
   check_receiver(self, "task:copy")
+  return self:_copy()
+end
+
+function methods:_copy()
   return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion or nil)
 end
 

@@ -140,7 +140,8 @@ extension StreamTask {
       return fail(TaskError(.secureConnectionFailed, "the connection was closed in the middle of the TLS handshake"))
     }
     if tls?.isClosed == true { return secureInputEnded() }
-    fail(TaskError(.networkConnectionLost, "the connection was closed without the end of TLS: something may be missing"))
+    fail(
+      TaskError(.networkConnectionLost, "the connection was closed without the end of TLS: something may be missing"))
   }
 
   func endSecure() {

@@ -50,7 +50,8 @@ final class TLSLayer {
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
     let isNamed = name.withCString { text in
       SSL_ctrl(
-        ssl, Int32(SSL_CTRL_SET_TLSEXT_HOSTNAME), Int(TLSEXT_NAMETYPE_host_name), UnsafeMutableRawPointer(mutating: text))
+        ssl, Int32(SSL_CTRL_SET_TLSEXT_HOSTNAME), Int(TLSEXT_NAMETYPE_host_name),
+        UnsafeMutableRawPointer(mutating: text))
     }
     return isNamed == 1 && SSL_set1_host(ssl, name) == 1
   }
