@@ -93,6 +93,12 @@ static const char m_http_multipart[] = {
 static const char m_http_options[] = {
 #embed "http/options.lua"
 };
+static const char m_http_progress[] = {
+#embed "http/progress.lua"
+};
+static const char m_http_progress_text[] = {
+#embed "http/progress_text.lua"
+};
 static const char m_http_request[] = {
 #embed "http/request.lua"
 };
@@ -170,6 +176,8 @@ static const module modules[] = {
     {"http.mime", m_http_mime, sizeof m_http_mime},
     {"http.multipart", m_http_multipart, sizeof m_http_multipart},
     {"http.options", m_http_options, sizeof m_http_options},
+    {"http.progress", m_http_progress, sizeof m_http_progress},
+    {"http.progress_text", m_http_progress_text, sizeof m_http_progress_text},
     {"http.request", m_http_request, sizeof m_http_request},
     {"http.response", m_http_response, sizeof m_http_response},
     {"http.retry", m_http_retry, sizeof m_http_retry},

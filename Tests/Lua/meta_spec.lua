@@ -7,7 +7,7 @@ return function(t)
 
   local MODULES = {
     "http", "json", "url", "html", "xml", "crawl", "robots", "css", "links", "mime", "filename", "charset", "retry",
-    "multipart", "terminal",
+    "multipart", "terminal", "progress",
   }
 
   local function definitions(name) return meta.read(("%s/stdlib/meta/%s.lua"):format(t.root, name)) end

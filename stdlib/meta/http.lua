@@ -191,7 +191,7 @@ function job:cancel() end
 ---@field expect_continue? boolean|"auto" Whether to wait for "100 Continue" before the body (default "auto": large bodies).
 ---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" Default: the session's. This version stores no responses, so "return_cache_data_dont_load" is always `resource_unavailable`.
 ---@field sink? fun(data: string)|string|file* Where the body goes, in place of `response.body`: a function, called with each piece; a path (written under a temporary name, renamed when whole; a device or pipe is written directly); or an open file. Only a successful (2xx) body goes to a path: that of another status is in `response.body`, and a file that was there stays.
----@field progress? fun(received: integer, expected: integer) Called as data comes in; `expected` may be `http.TRANSFER_SIZE_UNKNOWN`.
+---@field progress? fun(received: integer, expected: integer)|http.progress.bar|"bar" Called as data comes in; `expected` may be `http.TRANSFER_SIZE_UNKNOWN`. "bar": a bar of http.progress, named after the file or the URL.
 ---@field max_body? integer Bytes; a longer body is `data_length_exceeds_maximum`.
 ---@field decompress? boolean Whether to undo Content-Encoding (default true).
 ---@field priority? number 0 to 1 (default 0.5).
