@@ -147,6 +147,13 @@ function http.map(items, limit, fn) end
 ---@return any ... The function's results, or `nil` and an error with the code `timed_out`.
 function http.with_timeout(seconds, fn, ...) end
 
+---Tells a function of what goes on in all sessions (AFNetworking's notifications). It runs in a coroutine of its own and
+---may wait; an error in it ends the script with status 1.
+---@param name "task_did_start"|"task_did_suspend"|"task_did_resume"|"task_did_finish"|"operation_did_start"|"operation_did_pause"|"operation_did_resume"|"operation_did_finish"|"session_did_invalidate"
+---@param fn fun(object: http.task|http.operation|http.session, name: string)
+---@return fun() stop Ends it.
+function http.on(name, fn) end
+
 ---Seconds on a clock that only goes forward; its zero means nothing.
 ---@return number seconds
 function http.now() end
