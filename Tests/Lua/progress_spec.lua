@@ -20,7 +20,8 @@ return function(t)
   it("writes sizes in three figures and times as clocks do", function()
     local sizes = {
       { 0, "0 B" }, { 999, "999 B" }, { 1000, "1.00 kB" }, { 9994, "9.99 kB" }, { 9995, "10.0 kB" },
-      { 99949, "99.9 kB" }, { 99950, "100 kB" }, { 999499, "999 kB" }, { 999500, "1.00 MB" }, { 27e6, "27.0 MB" }, { 5e15, "5.00 PB" },
+      { 99949, "99.9 kB" }, { 99950, "100 kB" },
+      { 999499, "999 kB" }, { 999500, "1.00 MB" }, { 27e6, "27.0 MB" }, { 5e15, "5.00 PB" },
       { 5e18, "5000 PB" },
     }
     for _, case in ipairs(sizes) do expect(text.size(case[1])):equals(case[2]) end
