@@ -39,6 +39,9 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
+    case .finishedDownloading(let task, let location):
+      append(.finishedDownloading, task.rawValue)
+      append(location)
     case .sessionInvalidated(let session):
       append(.sessionInvalidated, session.rawValue)
     }

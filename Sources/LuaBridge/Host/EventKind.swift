@@ -16,4 +16,5 @@ enum EventKind: Int {
   case stop = 12
   /// Nothing is left to do.
   case finish = 13
+  case finishedDownloading = 24
 }

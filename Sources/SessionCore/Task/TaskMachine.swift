@@ -5,7 +5,7 @@
 /// meaning in a state (a late answer, a second cancel) gives `.none`.
 struct TaskMachine {
   enum State: Equatable {
-    /// Waits for a turn at its host. turnGranted → transferring · failed → completed
+    /// Waits for a turn at its host. turnGranted → transferring · bodyMissing → askingBody · failed → completed
     case queued
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
     /// head → askingRedirect, askingResponse, draining or transferring · ended → settling, delivering, completed,
@@ -20,7 +20,7 @@ struct TaskMachine {
     /// A handler decides about the response. responseAnswered → transferring or on as after `ended` ·
     /// failed → completed
     case askingResponse(transferEnded: Bool)
-    /// A body that cannot be read twice must be replaced. newBody → queued or completed · failed → completed
+    /// The body is not here, or cannot be read twice and must be replaced. newBody → queued or completed · failed → completed
     case askingBody
     /// The transfer is over and the consumer still has pieces to take. consumed → completed · failed → completed
     case delivering
@@ -41,7 +41,9 @@ struct TaskMachine {
     case ended(Ending)
     /// The consumer has taken everything there was.
     case consumed
-    /// The layer above gave a body to send anew, or none.
+    /// The body must be asked for before the first request.
+    case bodyMissing
+    /// The layer above gave a body to send, or none.
     case newBody(available: Bool)
     /// The helper thread is done with the file.
     case settled(success: Bool)
@@ -126,6 +128,7 @@ struct TaskMachine {
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
     case .consumed: return state == .delivering ? complete(success: true) : .none
+    case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
     }
@@ -133,6 +136,12 @@ struct TaskMachine {
 
   private mutating func fail() -> Action {
     state == .completed ? .none : complete(success: false)
+  }
+
+  private mutating func bodyMissing() -> Action {
+    guard state == .queued else { return .none }
+    wantsBody = true
+    return followUp()
   }
 
   private mutating func turnGranted() -> Action {

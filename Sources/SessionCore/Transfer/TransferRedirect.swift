@@ -72,7 +72,7 @@ extension Transfer {
 
   /// Makes the request that has been decided on: the next hop, or the same one again.
   func makeFollowUp() {
-    sentBefore += bodyBytesSent
+    sentBefore += bodyBytesOnWire
     sentReported = 0
     guard let next = followUp else {
       hasFreshBody = false
@@ -133,7 +133,7 @@ extension Transfer {
     switch BodySource.open(body) {
     case .failure(let problem): fail(problem)
     case .success(let opened):
-      sentBefore += bodyBytesSent
+      sentBefore += bodyBytesOnWire
       source = opened
       request.body = body
       hasFreshBody = true
