@@ -42,6 +42,11 @@ extension Outbox {
     case .finishedDownloading(let task, let location):
       append(.finishedDownloading, task.rawValue)
       append(location)
+    case .needsLoader(let task, let request):
+      append(.loader, task.rawValue)
+      append(request)
+    case .loadDrained(let task):
+      append(.loadDrained, task.rawValue)
     case .sessionInvalidated(let session):
       append(.sessionInvalidated, session.rawValue)
     }

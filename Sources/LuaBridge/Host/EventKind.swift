@@ -17,4 +17,7 @@ enum EventKind: Int {
   /// Nothing is left to do.
   case finish = 13
   case finishedDownloading = 24
+  /// A request that a protocol class may make.
+  case loader = 16
+  case loadDrained = 17
 }

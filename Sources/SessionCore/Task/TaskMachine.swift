@@ -5,8 +5,11 @@
 /// meaning in a state (a late answer, a second cancel) gives `.none`.
 struct TaskMachine {
   enum State: Equatable {
-    /// Waits for a turn at its host. turnGranted → transferring · bodyMissing → askingBody · failed → completed
+    /// Waits for a turn at its host. turnGranted → transferring · bodyMissing → askingBody ·
+    /// loaderWanted → askingLoader · failed → completed
     case queued
+    /// The layer above decides whether it makes the request itself. loaderChosen → queued · failed → completed
+    case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
     /// head → askingRedirect, askingResponse, draining or transferring · ended → settling, delivering, completed,
     /// askingBody, or queued when the same request must be made again · failed → completed
@@ -20,7 +23,8 @@ struct TaskMachine {
     /// A handler decides about the response. responseAnswered → transferring or on as after `ended` ·
     /// failed → completed
     case askingResponse(transferEnded: Bool)
-    /// The body is not here, or cannot be read twice and must be replaced. newBody → queued or completed · failed → completed
+    /// The body is not here, or cannot be read twice and must be replaced. newBody → queued or completed ·
+    /// failed → completed
     case askingBody
     /// The transfer is over and the consumer still has pieces to take. consumed → completed · failed → completed
     case delivering
@@ -33,6 +37,10 @@ struct TaskMachine {
   enum Event {
     /// The session's limits allow the task to begin (or to go on with the next request).
     case turnGranted
+    /// The layer above may make the request itself (protocol classes).
+    case loaderWanted
+    /// It has said who makes it.
+    case loaderChosen
     /// The head of a final response is there.
     case head(Verdict)
     case redirectAnswered(RedirectChoice)
@@ -80,8 +88,12 @@ struct TaskMachine {
 
   enum Action: Equatable {
     case none
-    /// Give the request to libcurl.
+    /// Give the request to libcurl, or begin the load that takes its place.
     case attach
+    /// Ask who makes the request.
+    case askLoader
+    /// Find the host, and a turn there.
+    case enqueue
     /// Send the event and keep the body back.
     case askRedirect
     case askResponse
@@ -115,7 +127,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling, .completed: return false
+    case .queued, .askingLoader, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling, .completed:
+      return false
     }
   }
 
@@ -123,6 +136,8 @@ struct TaskMachine {
     switch event {
     case .failed: return fail()
     case .turnGranted: return turnGranted()
+    case .loaderWanted: return loaderWanted()
+    case .loaderChosen: return loaderChosen()
     case .head(let verdict): return head(verdict)
     case .redirectAnswered(let choice): return redirectAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
@@ -148,6 +163,18 @@ struct TaskMachine {
     guard state == .queued else { return .none }
     state = .transferring
     return .attach
+  }
+
+  private mutating func loaderWanted() -> Action {
+    guard state == .queued else { return .none }
+    state = .askingLoader
+    return .askLoader
+  }
+
+  private mutating func loaderChosen() -> Action {
+    guard state == .askingLoader else { return .none }
+    state = .queued
+    return .enqueue
   }
 
   private mutating func head(_ verdict: Verdict) -> Action {
@@ -204,7 +231,7 @@ struct TaskMachine {
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .askingBody, .delivering, .settling, .completed: return .none
     }
   }
 

@@ -8,6 +8,8 @@ extension Transfer {
 
   func complete(with failure: TaskError?) {
     if isAttached, let easy { recordTransaction(easy) }
+    if load != nil { recordLoad() }
+    load = nil
     let host = self.host
     let wasAttached = isAttached
     detach()
@@ -18,6 +20,7 @@ extension Transfer {
     if failure == nil, let file = sink.file, file.isTemporary {
       core.outbox.append(.finishedDownloading(id, location: file.release()))
     }
+    if let failure, failure.code != .cancelled, let rest = sink.takeRest() { core.outbox.append(.data(id, rest)) }
     var failure = failure
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
@@ -43,6 +46,7 @@ extension Transfer {
   func abandon() {
     if isAttached, let easy { attachedTo?.remove(easy) }
     isAttached = false
+    load = nil
     easy?.transfer = nil
     easy = nil
     sink.file?.discard()

@@ -33,7 +33,7 @@ extension Transfer {
     fail(problem)
   }
 
-  private func openSink() -> TaskError? {
+  func openSink() -> TaskError? {
     guard !isSinkOpen else { return nil }
     if case .download = options.destination {
       switch core.downloadDirectory(in: session.configuration.sharedContainer) {
@@ -46,7 +46,7 @@ extension Transfer {
     return file.open()
   }
 
-  private func resetForRequest() {
+  func resetForRequest() {
     intake.reset()
     bodyMode = .hold
     received = 0
@@ -105,7 +105,7 @@ extension Transfer {
     return .failure
   }
 
-  private func successfulEnding() -> TaskMachine.Ending {
+  func successfulEnding() -> TaskMachine.Ending {
     if sink.isMemory || sink.file != nil || sink.isDelivered, let problem = sink.finish() {
       error = problem
       return .failure
