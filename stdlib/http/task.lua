@@ -17,7 +17,10 @@ local steps = require "http.steps"
 local task = {}
 
 -- The same bits as SessionCore.Interest.
-local INTEREST = { redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32 }
+local INTEREST = {
+  redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
+  connection_challenge = 128,
+}
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
 local NO_SETTINGS = {}
@@ -161,6 +164,8 @@ local function interest_of(self)
   if not delegate then return bits end
   if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
   if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
+  if delegate.did_receive_challenge then bits = bits | INTEREST.challenge | INTEREST.connection_challenge end
+  if delegate.session_did_receive_challenge then bits = bits | INTEREST.connection_challenge end
   if delegate.did_send_body_data then bits = bits | INTEREST.sent end
   if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
   return bits

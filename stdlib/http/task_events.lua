@@ -90,6 +90,12 @@ events[events.FINISHED_DOWNLOADING] = function(number, location)
   end
 end
 
+-- Loaded with the first challenge: most scripts never see one.
+events[events.CHALLENGE] = function(number, fields, ...)
+  local self = find(number)
+  if self then enqueue(self, require("http.challenge").step, fields, ...) end
+end
+
 events[events.BODY_CHUNK] = on_task(steps.body_chunk)
 events[events.BODY_STREAM] = on_task(steps.new_body)
 

@@ -31,6 +31,8 @@ public enum Answer {
   case redirect(RedirectAnswer)
   /// To `Event.response`.
   case response(ResponseDisposition)
+  /// To `Event.challenge`.
+  case challenge(ChallengeAnswer)
   /// To `Event.data`: the consumer is done with that piece and may be given the next.
   case dataConsumed
   /// To `Event.needsBodyChunk`: the next piece, `nil` at the end of the body.

@@ -89,6 +89,10 @@ public struct Interest: OptionSet, Sendable {
   public static let sentBodyData = Interest(rawValue: 8)
   public static let newBody = Interest(rawValue: 16)
   public static let progress = Interest(rawValue: 32)
+  /// Challenges of schemes that authenticate a request.
+  public static let challenge = Interest(rawValue: 64)
+  /// Those that concern a connection (`ProtectionSpace.isConnectionLevel`).
+  public static let connectionChallenge = Interest(rawValue: 128)
 }
 
 /// Where the response body goes.

@@ -97,8 +97,11 @@ extension Transfer {
     }
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
-      if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }
-      return successfulEnding()
+      switch machine.state {
+      // Nothing has been given to the sink.
+      case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
+      default: return successfulEnding()
+      }
     }
     if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
     error = failure
