@@ -229,6 +229,7 @@ function request.flatten_body(body, what)
   if type(body.file) == "string" then return "file", options.path(body.file, what .. "'s 'file'") end
   if type(body.reader) == "function" then return "reader", body.length, body.reader end
   if type(body.data) == "string" then return "data", body.data end
+  if body.stream == true then return "stream" end
   if body._parts then return "parts", nil, body._parts end
   misuse("%s must be a string, a function or { file = path }", what)
 end

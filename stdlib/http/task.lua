@@ -28,6 +28,7 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
+  location = false, location_is_taken = false, written = 0,
   reader = false, load = false, load_error = false, next_request = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
@@ -81,7 +82,7 @@ end
 local function tell_completion(self)
   local completion = self.completion
   if completion then
-    completion(self.response and self.response.body, self.response, self.error)
+    completion(self.location or self.response and self.response.body, self.response, self.error)
     return true
   end
   local handler = not self.is_call and steps.delegate_handler(self, "did_complete")
@@ -97,6 +98,7 @@ local function step_complete(self)
     if self.failure then self.error = self.failure end
     failed_before = self.failure
     _, told = steps.call(self, tell_completion, self)
+    if self.location and (self.completion or self.location_is_taken) then steps.drop_location(self) end
   end
   if self.failure and self.failure ~= failed_before then
     self.error, told = self.failure, false
@@ -130,6 +132,7 @@ local function complete(self, err, head)
     self.error = err
   end
   self.response = head or self.response
+  if head and self.location then head.location = self.location end
   if needs_fiber(self) then
     steps.enqueue_last(self, step_complete)
   else
@@ -171,8 +174,9 @@ local function interest_of(self)
   return bits
 end
 
--- Where the body goes: nil (memory), 1 (pieces) or 2 with a path.
+-- Where the body goes: nil (memory), 1 (pieces), 2 with a path or 3 (a file of the task's own).
 local function destination_of(self)
+  if self.kind == "download" then return 3 end
   if self.sink_path then return 2, self.sink_path end
   if self.sink then return 1 end
   local delegate = self.session.delegate
