@@ -1,7 +1,7 @@
 -- Channels: the reads and writes of one stream, as what fibers can wait for.
 --
--- A channel has the stream's number, from when it is begun until its end. Its operations are numbered; what is asked for
--- before the beginning is kept until then.
+-- A channel has the stream's number, from when it is begun until its end. Its operations are numbered; what is asked
+-- for before the beginning is kept until then.
 
 local core = require "httpscript.core"
 local errors = require "http.errors"

@@ -45,6 +45,9 @@ extension Outbox {
       append(.bodyStream, task.rawValue)
     case .stream(let task, let event):
       append(task, event)
+    case .finishedDownloading(let task, let location):
+      append(.finishedDownloading, task.rawValue)
+      append(location)
     case .needsLoader(let task, let request):
       append(.loader, task.rawValue)
       append(request)

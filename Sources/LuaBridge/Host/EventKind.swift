@@ -20,6 +20,7 @@ enum EventKind: Int {
   /// A request that a protocol class may make.
   case loader = 16
   case loadDrained = 17
+  case finishedDownloading = 24
   case streamRead = 30
   case streamWritten = 31
   case streamClosed = 32
