@@ -37,7 +37,8 @@ final class SocketLink: StreamLink {
   func act(events: UInt8) {
     let failed = events & UInt8(HS_FAILED) != 0
     if wanted & UInt8(HS_READABLE) != 0, failed || events & UInt8(HS_READABLE) != 0 { receive() }
-    if wanted & UInt8(HS_WRITABLE) != 0, failed || events & UInt8(HS_WRITABLE) != 0 { push() }
+    guard wanted & UInt8(HS_WRITABLE) != 0, failed || events & UInt8(HS_WRITABLE) != 0 else { return }
+    if owner?.linkOutput.count == 0 { owner?.linkSent() } else { push() }
   }
 
   private func receive() {

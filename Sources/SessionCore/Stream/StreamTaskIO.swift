@@ -32,7 +32,7 @@ extension StreamTask: StreamLinkOwner {
   func pump() {
     guard !isPumping, !isSuspended, link != nil else { return }
     isPumping = true
-    // A reader that is always faster must not keep the loop here.
+    // A reader that is always faster must not keep the loop here: then the link says when it goes on.
     var rounds = 16
     repeat {
       rounds -= 1
@@ -92,11 +92,13 @@ extension StreamTask: StreamLinkOwner {
     pump()
   }
 
+  private var hasOutput: Bool { linkOutput.count > 0 || current.map { !isHanded($0) } ?? false }
+
   /// Tells the link what is wanted of it, and the clock what is due.
   func update() {
     guard !machine.isClosed || isEnding else { return }
     let wantsInput = !hasLinkEnded && machine.wantsInput(limit: Self.pieceSize)
-    link?.want(input: wantsInput && !isSuspended, output: linkOutput.count > 0 && !isSuspended)
+    link?.want(input: wantsInput && !isSuspended, output: hasOutput && !isSuspended)
     updateClock()
   }
 }
