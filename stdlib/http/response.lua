@@ -39,7 +39,12 @@ end
 -- Content-Type without its parameters, in lower case (RFC 9110 §8.3).
 function getters:mime_type()
   local value = self.headers["Content-Type"]
-  return value and value:match("^%s*([^;,%s]+)") and value:match("^%s*([^;,%s]+)"):lower() or nil
+  local found = value and value:match("^%s*([^;,%s]+)")
+  if found then return found:lower() end
+  -- A file has no fields: its name tells.
+  if not value and self.url:find("^file:") then
+    return require("http.mime").type_of(self.url)
+  end
 end
 
 -- The charset parameter as the server wrote it, or nil.
@@ -150,10 +155,20 @@ function methods:validate(wanted)
   return self
 end
 
--- r:save(path) -> path | nil, err (domain "file"): written under a temporary name, synced and renamed when whole.
+-- A download's file goes to its place.
+local function move(self, path)
+  local ok, problem = require("httpscript.file").move(self.location, path)
+  if not ok then return nil, errors.new(problem) end
+  self.location = path
+  return path
+end
+
+-- r:save(path) -> path | nil, err (domain "file"): written under a temporary name, synced and renamed when whole. The
+-- file of a download task is moved there, to another file system too.
 function methods:save(path)
   options.receiver(self, Response, "response:save")
   options.path(path, "argument #1 of save")
+  if self.location then return move(self, path) end
   local body, err = body_of(self)
   if not body then return nil, err end
   local ok, problem = require("httpscript.file").write(path, body)

@@ -17,7 +17,10 @@ local steps = require "http.steps"
 local task = {}
 
 -- The same bits as SessionCore.Interest.
-local INTEREST = { redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32 }
+local INTEREST = {
+  redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
+  connection_challenge = 128,
+}
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
 local NO_SETTINGS = {}
@@ -25,7 +28,9 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
-  reader = false, progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
+  location = false, location_is_taken = false, written = 0,
+  reader = false, load = false, load_error = false, next_request = false,
+  progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
   priority = 0.5, _metrics = false,
@@ -63,6 +68,8 @@ function task.is(value)
   return class == Task or class == CompletedTask
 end
 
+local function notify(self, name) require("http.notifications").post(name, self) end
+
 -- Completion --------------------------------------------------------------------------------------------------------
 
 local function tell_metrics(self)
@@ -75,7 +82,7 @@ end
 local function tell_completion(self)
   local completion = self.completion
   if completion then
-    completion(self.response and self.response.body, self.response, self.error)
+    completion(self.location or self.response and self.response.body, self.response, self.error)
     return true
   end
   local handler = not self.is_call and steps.delegate_handler(self, "did_complete")
@@ -91,6 +98,7 @@ local function step_complete(self)
     if self.failure then self.error = self.failure end
     failed_before = self.failure
     _, told = steps.call(self, tell_completion, self)
+    if self.location and (self.completion or self.location_is_taken) then steps.drop_location(self) end
   end
   if self.failure and self.failure ~= failed_before then
     self.error, told = self.failure, false
@@ -101,6 +109,7 @@ local function step_complete(self)
   if err and err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
     fibers.note_unobserved(self)
   end
+  if active.observed then notify(self, "task_did_finish") end
   fibers.complete(self)
 end
 
@@ -115,6 +124,7 @@ local function complete(self, err, head)
   self.state = "completed"
   if err then
     if self.failure and err.code == "cancelled" then err = self.failure end
+    if self.load_error and err.code == "handler_error" then err = self.load_error end
     if not errors.is(err) then err = errors.new(err) end
     err.task = err.task or self
     err.response = err.response or head
@@ -122,6 +132,7 @@ local function complete(self, err, head)
     self.error = err
   end
   self.response = head or self.response
+  if head and self.location then head.location = self.location end
   if needs_fiber(self) then
     steps.enqueue_last(self, step_complete)
   else
@@ -133,6 +144,7 @@ function task.on_completed(number, err, body, metrics, redirects, status, reason
   local self = active.take(number)
   if not self then return end
   scopes.leave(self.scope, self)
+  if self.load then require("http.loads").stop(self) end
   self._metrics = metrics
   if not self.is_call then
     self.count_of_bytes_received, self.count_of_bytes_sent = nil, nil
@@ -155,13 +167,16 @@ local function interest_of(self)
   if not delegate then return bits end
   if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
   if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
+  if delegate.did_receive_challenge then bits = bits | INTEREST.challenge | INTEREST.connection_challenge end
+  if delegate.session_did_receive_challenge then bits = bits | INTEREST.connection_challenge end
   if delegate.did_send_body_data then bits = bits | INTEREST.sent end
   if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
   return bits
 end
 
--- Where the body goes: nil (memory), 1 (pieces) or 2 with a path.
+-- Where the body goes: nil (memory), 1 (pieces), 2 with a path or 3 (a file of the task's own).
 local function destination_of(self)
+  if self.kind == "download" then return 3 end
   if self.sink_path then return 2, self.sink_path end
   if self.sink then return 1 end
   local delegate = self.session.delegate
@@ -227,6 +242,7 @@ local function begin(self)
   local interest, destination, path = interest_of(self), destination_of(self)
   self.begun, self.suspensions, self.state = true, 0, "running"
   self.scope = fibers.scope()
+  if active.observed then notify(self, "task_did_start") end
   if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
   if not fine then return fail_at_once(self, fields) end
   if type(extra) == "function" then self.reader = extra end
@@ -255,6 +271,7 @@ function methods:resume()
   if not self.begun then return begin(self) end
   self.suspensions = 0
   self.state = "running"
+  if active.observed then notify(self, "task_did_resume") end
   if self.number then core.resume(self.number) end
 end
 
@@ -265,6 +282,7 @@ function methods:suspend()
   self.suspensions = self.suspensions + 1
   if self.suspensions > 1 then return end
   self.state = "suspended"
+  if active.observed then notify(self, "task_did_suspend") end
   if self.number then core.suspend(self.number) end
 end
 

@@ -19,6 +19,8 @@ public enum Command {
   /// No new tasks; ends the session once its tasks are done, or at once when `cancellingTasks`.
   /// `Event.sessionInvalidated` is the last event of a session.
   case invalidateSession(SessionID, cancellingTasks: Bool)
+  /// Removes the file of `Event.finishedDownloading`, if it is still there.
+  case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
 }
@@ -29,6 +31,8 @@ public enum Answer {
   case redirect(RedirectAnswer)
   /// To `Event.response`.
   case response(ResponseDisposition)
+  /// To `Event.challenge`.
+  case challenge(ChallengeAnswer)
   /// To `Event.data`: the consumer is done with that piece and may be given the next.
   case dataConsumed
   /// To `Event.needsBodyChunk`: the next piece, `nil` at the end of the body.
@@ -38,6 +42,18 @@ public enum Answer {
   /// To `Event.needsBodyStream`: a fresh body, or `nil` when there is none to be had
   /// (the task then fails with `request_body_stream_exhausted`).
   case newBody(RequestBody?)
+  /// To `Event.needsLoader`.
+  case loader(Loader)
+  /// After `.loader(.script)`: how far the load has come.
+  case load(LoadStep)
+}
+
+/// Who makes a request.
+public enum Loader {
+  /// The core.
+  case network
+  /// The layer above, which says what comes by `Answer.load`.
+  case script
 }
 
 public enum RedirectAnswer {

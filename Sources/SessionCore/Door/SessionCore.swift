@@ -1,4 +1,5 @@
 import CCurlShim
+import Glibc
 
 /// URLSession on libcurl: the real thing behind `Port`. One thread; nothing in it may be called from another, except
 /// that writing to `wakeDescriptor` makes `wait` return.
@@ -11,12 +12,16 @@ public final class SessionCore: Port {
   private(set) var now = MonotonicClock.now
   /// Transfers with something to tell at the end of the turn.
   var flushList: [Transfer] = []
+  /// Transfers whose loads may have something (see `LocalLoad`).
+  var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   private var sessions: [Int: Session] = [:]
   private var transfers = IDTable<Transfer>()
   private var multis: [Multi?] = []
+  /// By the container they are in.
+  private var downloadDirectories: [String: DownloadDirectory] = [:]
 
   public init() {
     hs_keep_memory()
@@ -32,6 +37,8 @@ public final class SessionCore: Port {
   public func abandon() {
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
+    for directory in downloadDirectories.values { directory.removeAll() }
+    downloadDirectories.removeAll()
   }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
@@ -46,6 +53,7 @@ public final class SessionCore: Port {
       transfers[id.rawValue]?.fail(TaskError(.cancelled, "cancelled"))
     case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
+    case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
     }
   }
@@ -95,9 +103,17 @@ public final class SessionCore: Port {
         }
       }
     }
+    if !loading.isEmpty { pumpLoads() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
     dropRetired()
+  }
+
+  /// One turn for each load; those that have more are asked again at the next turn of the loop.
+  private func pumpLoads() {
+    let list = loading
+    loading.removeAll(keepingCapacity: true)
+    for transfer in list { transfer.pumpLoad() }
   }
 
   private func poll(until deadline: Double?) -> Bool {
@@ -108,6 +124,7 @@ public final class SessionCore: Port {
 
   /// Milliseconds until something is due, rounded up so that it then is.
   private func timeout(until deadline: Double?) -> Int32 {
+    guard loading.isEmpty else { return 0 }
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
     for multi in multis {
@@ -186,6 +203,22 @@ public final class SessionCore: Port {
     transfers[id.rawValue] = transfer
     session.taskCount += 1
     transfer.begin()
+  }
+
+  // MARK: Downloads
+
+  /// The process's own directory in a session's container.
+  func downloadDirectory(in container: String?) -> Result<DownloadDirectory, TaskError> {
+    let container = container ?? DownloadDirectory.defaultContainer
+    if let known = downloadDirectories[container] { return .success(known) }
+    let made = DownloadDirectory.make(in: container)
+    if case .success(let directory) = made { downloadDirectories[container] = directory }
+    return made
+  }
+
+  private func removeDownload(_ location: String) {
+    unlink(location)
+    for directory in downloadDirectories.values { directory.forget(location) }
   }
 
   /// The transfer of a task that is not complete.

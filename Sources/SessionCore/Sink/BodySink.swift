@@ -34,8 +34,12 @@ final class BodySink {
     case .memory: (kind, file) = (.memory, nil)
     case .consumer: (kind, file) = (.consumer, nil)
     case .file(let path): (kind, file) = (.file, FileSink(path: path))
+    case .download: (kind, file) = (.file, nil)
     }
   }
+
+  /// Says which file a download goes to; must be called before anything else where the destination is one.
+  func use(_ file: FileSink) { self.file = file }
 
   var isMemory: Bool { kind == .memory }
   private var isConsumer: Bool { kind == .consumer }
@@ -73,6 +77,9 @@ final class BodySink {
   /// There is enough for the consumer that no more should come.
   private var hasPiece: Bool { collected.count >= Self.pieceSize }
 
+  /// Nothing is taken before the consumer has got what is there.
+  var isFull: Bool { isConsumer && hasPiece }
+
   /// The transfer cannot go on before the consumer takes something.
   var isWaitedFor: Bool { isOutstanding && hasPiece }
 
@@ -89,6 +96,13 @@ final class BodySink {
     let piece = collected
     collected = Bytes()
     return piece
+  }
+
+  /// What the consumer has not been given of a body that is not going to be whole.
+  func takeRest() -> Bytes? {
+    guard isConsumer, collected.count > 0 else { return nil }
+    defer { collected = Bytes() }
+    return collected
   }
 
   /// The consumer is free again; decodes on what was kept back.

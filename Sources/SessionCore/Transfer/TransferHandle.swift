@@ -33,16 +33,24 @@ extension Transfer {
     fail(problem)
   }
 
-  private func openSink() -> TaskError? {
-    guard !isSinkOpen, let file = sink.file else { return nil }
+  func openSink() -> TaskError? {
+    guard !isSinkOpen else { return nil }
+    if case .download = options.destination {
+      switch core.downloadDirectory(in: session.configuration.sharedContainer) {
+      case .success(let directory): sink.use(FileSink(temporaryIn: directory))
+      case .failure(let problem): return problem
+      }
+    }
+    guard let file = sink.file else { return nil }
     isSinkOpen = true
     return file.open()
   }
 
-  private func resetForRequest() {
+  func resetForRequest() {
     intake.reset()
     bodyMode = .hold
     received = 0
+    sentOnWire = 0
     dropped = 0
     isVerdictDeferred = false
     requestsBegun = 0
@@ -59,6 +67,7 @@ extension Transfer {
   /// Takes the handle from libcurl; the connection is free for others.
   func detach() {
     guard isAttached, let easy else { return }
+    sentOnWire = bodyBytesOnWire
     isAttached = false
     attachedTo?.remove(easy)
     attachedTo = nil
@@ -88,15 +97,18 @@ extension Transfer {
     }
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
-      if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }
-      return successfulEnding()
+      switch machine.state {
+      // Nothing has been given to the sink.
+      case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
+      default: return successfulEnding()
+      }
     }
     if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
     error = failure
     return .failure
   }
 
-  private func successfulEnding() -> TaskMachine.Ending {
+  func successfulEnding() -> TaskMachine.Ending {
     if sink.isMemory || sink.file != nil || sink.isDelivered, let problem = sink.finish() {
       error = problem
       return .failure
