@@ -9,6 +9,9 @@ static const char m_http[] = {
 static const char m_http_active[] = {
 #embed "http/active.lua"
 };
+static const char m_http_become[] = {
+#embed "http/become.lua"
+};
 static const char m_http_call[] = {
 #embed "http/call.lua"
 };
@@ -171,6 +174,9 @@ static const char m_http_url[] = {
 static const char m_http_verbs[] = {
 #embed "http/verbs.lua"
 };
+static const char m_http_web_socket[] = {
+#embed "http/web_socket.lua"
+};
 static const char m_http_xml[] = {
 #embed "http/xml.lua"
 };
@@ -181,6 +187,7 @@ static const char m_json[] = {
 static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
+    {"http.become", m_http_become, sizeof m_http_become},
     {"http.call", m_http_call, sizeof m_http_call},
     {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.channel", m_http_channel, sizeof m_http_channel},
@@ -235,6 +242,7 @@ static const module modules[] = {
     {"http.terminal", m_http_terminal, sizeof m_http_terminal},
     {"http.url", m_http_url, sizeof m_http_url},
     {"http.verbs", m_http_verbs, sizeof m_http_verbs},
+    {"http.web_socket", m_http_web_socket, sizeof m_http_web_socket},
     {"http.xml", m_http_xml, sizeof m_http_xml},
     {"json", m_json, sizeof m_json},
 };

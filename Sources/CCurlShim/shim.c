@@ -88,6 +88,12 @@ void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
   curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &facts->remote_port);
 }
 
+void *hs_easy_get_ssl(CURL *easy) {
+  struct curl_tlssessioninfo *info = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) || !info) return NULL;
+  return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
 typedef const char *(*ssl_text)(const void *);
 typedef const void *(*ssl_cipher)(const void *);
 

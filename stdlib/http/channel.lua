@@ -1,4 +1,4 @@
--- Channels: the reads and writes of one stream, as what fibers can wait for.
+-- Channels: the reads and writes of one stream, or the messages of one WebSocket, as what fibers can wait for.
 --
 -- A channel has the stream's number, from when it is begun until its end. Its operations are numbered; what is asked
 -- for before the beginning is kept until then.
@@ -24,13 +24,22 @@ function Channel:__gc()
   if self.number and self.is_captured then core.cancel(self.number) end
 end
 
--- `task`: what errors name.
-function channel.new(task)
+-- Bytes that came for a read that is not waited for any more are there for the next.
+local function keep_bytes(self, record)
+  self.kept = (record.prefix or "") .. (record.data or "") .. self.kept
+end
+
+-- `task`: what errors name. `withdraw(number, id)` takes an operation back; `keep(channel, record)` keeps what it got.
+function channel.new(task, withdraw, keep)
   return setmetatable({
-    task = task, number = false, operations = {}, last = 0, early = {}, kept = "", is_captured = false,
-    ended = false, failure = nil, is_read_closed = false, is_write_closed = false,
+    task = task, withdraw = withdraw or core.stream_withdraw, keep = keep or keep_bytes, number = false,
+    operations = {}, last = 0, early = {}, kept = "", is_captured = false, ended = false, failure = nil,
+    is_read_closed = false,
   }, Channel)
 end
+
+-- The channel of a number, or nil.
+function channel.find(number) return channels[number] end
 
 -- The stream has begun: what was asked for before goes to the core.
 function Channel:begin(number)
@@ -44,35 +53,60 @@ end
 -- Runs `ask` when there is a number.
 local function submit(self, ask)
   if self.number then return ask() end
-  self.early[#self.early + 1] = ask
+  if not self.ended then self.early[#self.early + 1] = ask end
 end
 
-local function closed(self, direction)
-  local err = self.failure or errors.new {
-    domain = "url", code = "network_connection_lost", message = ("the stream is closed for %s"):format(direction),
-  }
+-- The error for what comes too late: that of the end, or one of these words.
+function Channel:closed(message)
+  local err = self.failure or errors.new { domain = "url", code = "network_connection_lost", message = message }
   err.task = err.task or self.task
   return err
 end
 
-local function withdraw(self, record)
-  self.operations[record.id] = nil
-  -- What has come and is not taken is there for the next read.
-  if record.data then self.kept = record.data .. self.kept end
-  submit(self, function() core.stream_withdraw(self.number, record.id) end)
-end
-
--- Begins an operation and waits for its end. `ask(number, id)` hands it to the core.
-local function perform(self, ask)
+-- Begins an operation and waits for its end. `ask(number, id)` hands it to the core. `prefix`: bytes it has already.
+function Channel:perform(ask, prefix)
   self.last = self.last + 1
-  local record = { id = self.last, done = false }
+  local record = { id = self.last, done = false, prefix = prefix }
   self.operations[record.id] = record
   submit(self, function() if self.operations[record.id] then ask(self.number, record.id) end end)
   local ok, reason = pcall(fibers.wait_for, record)
   if ok then return record end
-  withdraw(self, record)
+  self.operations[record.id] = nil
+  self:keep(record)
+  submit(self, function() self.withdraw(self.number, record.id) end)
   error(reason, 0)
 end
+
+-- The operation of a number, which is then over.
+function Channel:take(id)
+  local record = self.operations[id]
+  self.operations[id] = nil
+  return record
+end
+
+-- Wakes who waits for an operation.
+function Channel:settle(record, err, data, at_end)
+  record.data, record.at_end = data, at_end
+  if err then
+    record.error = errors.new(err)
+    record.error.task = self.task
+  end
+  fibers.complete(record)
+end
+
+-- Nothing more can be read or written.
+function Channel:finish(err)
+  if self.ended then return end
+  self.number, self.ended, self.early = false, true, {}
+  self.failure = err and (errors.is(err) and err or errors.new(err)) or nil
+  for id, record in pairs(self.operations) do
+    self.operations[id] = nil
+    record.error = self:closed("the stream has ended")
+    fibers.complete(record)
+  end
+end
+
+-- Bytes -------------------------------------------------------------------------------------------------------------
 
 local READ = { min = "integer", max = "integer", timeout = "number" }
 local WRITE = { timeout = "number" }
@@ -92,26 +126,32 @@ local function read_limits(given)
   return min, max, given.timeout
 end
 
--- channel:read{ min, max, timeout } yields -> data, at_eof | nil, err.
-function Channel:read(given)
-  local min, max, timeout = read_limits(given)
-  fibers.require_yieldable()
+-- What was kept answers a read where that is enough, or all there will be.
+local function read_kept(self, min, max)
   local kept = self.kept
   if #kept >= min and #kept > 0 then
     self.kept = kept:sub(max + 1)
     return kept:sub(1, max), self.ended and not self.failure and self.kept == ""
   end
-  if self.ended then
-    if self.failure or self.is_read_closed then return nil, closed(self, "reading") end
-    self.kept = ""
-    return kept, true
-  end
+  if not self.ended then return nil end
+  if self.failure or self.is_read_closed then return nil, self:closed("the stream is closed for reading") end
   self.kept = ""
-  local record = perform(self, function(number, id)
+  return kept, true
+end
+
+-- channel:read{ min, max, timeout } yields -> data, at_eof | nil, err.
+function Channel:read(given)
+  local min, max, timeout = read_limits(given)
+  fibers.require_yieldable()
+  local data, rest = read_kept(self, min, max)
+  if data or rest then return data, rest end
+  local kept = self.kept
+  self.kept = ""
+  local record = self:perform(function(number, id)
     core.stream_read(number, id, math.max(min - #kept, 0), max - #kept, timeout)
-  end)
+  end, kept)
   if record.error then
-    self.kept = kept .. self.kept
+    self:keep(record)
     return nil, record.error
   end
   return kept .. record.data, record.at_end
@@ -123,8 +163,8 @@ function Channel:write(data, given)
   given = options.check(given, WRITE, "argument #2 of write")
   check_timeout(given)
   fibers.require_yieldable()
-  if self.ended then return nil, closed(self, "writing") end
-  local record = perform(self, function(number, id) core.stream_write(number, id, data, given.timeout) end)
+  if self.ended then return nil, self:closed("the stream is closed for writing") end
+  local record = self:perform(function(number, id) core.stream_write(number, id, data, given.timeout) end)
   if record.error then return nil, record.error end
   return true
 end
@@ -133,55 +173,24 @@ end
 function Channel:tell(word)
   if self.ended then return end
   if word == "close_read" then self.is_read_closed = true end
-  if word == "close_write" then self.is_write_closed = true end
   submit(self, function() core.stream_do(self.number, word) end)
 end
 
--- The channel of a number, or nil.
-function channel.find(number) return channels[number] end
-
--- Nothing more can be read or written.
-function Channel:finish(err)
-  if self.ended then return end
-  self.number, self.ended = false, true
-  self.failure = err and (errors.is(err) and err or errors.new(err)) or nil
-  for id, record in pairs(self.operations) do
-    self.operations[id] = nil
-    record.error = closed(self, "this")
-    fibers.complete(record)
-  end
-end
-
-local function take(number, id)
-  local self = channels[number]
-  local record = self and self.operations[id]
-  if record then self.operations[id] = nil end
-  return self, record
-end
-
-local function fail(self, record, err)
-  record.error = errors.new(err)
-  record.error.task = self.task
-end
-
 events[events.STREAM_READ] = function(number, id, total, err, data, at_end)
-  local self, record = take(number, id)
-  if self and not self.is_captured then self.task.count_of_bytes_received = total end
-  if not record then
-    if self and data then self.kept = self.kept .. data end
-    return
-  end
-  record.data, record.at_end = data, at_end
-  if err then fail(self, record, err) end
-  fibers.complete(record)
+  local self = channels[number]
+  if not self then return end
+  if not self.is_captured then self.task.count_of_bytes_received = total end
+  local record = self:take(id)
+  if record then return self:settle(record, err, data, at_end) end
+  if data then self.kept = self.kept .. data end
 end
 
 events[events.STREAM_WRITTEN] = function(number, id, total, err)
-  local self, record = take(number, id)
-  if self and not self.is_captured then self.task.count_of_bytes_sent = total end
-  if not record then return end
-  if err then fail(self, record, err) end
-  fibers.complete(record)
+  local self = channels[number]
+  if not self then return end
+  if not self.is_captured then self.task.count_of_bytes_sent = total end
+  local record = self:take(id)
+  if record then self:settle(record, err) end
 end
 
 return channel

@@ -146,6 +146,12 @@ function methods:stream_task(place, port)
   return require("http.stream").new(self, place, port)
 end
 
+-- session:web_socket_task(url_or_request [, protocols]) -> task, suspended.
+function methods:web_socket_task(given, protocols)
+  check_receiver(self, "web_socket_task")
+  return require("http.web_socket").new(self, to_request(given, "argument #1 of web_socket_task"), protocols)
+end
+
 local SOURCE = { file = "string", data = "string", stream = "boolean" }
 
 -- The body of an upload task, of what its second argument says.

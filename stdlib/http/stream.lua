@@ -16,6 +16,7 @@ local stream = {}
 
 local methods = {}
 local StreamTask = task.subclass(methods)
+stream.class = StreamTask
 
 local function check_receiver(value, name)
   if task.is(value) and value.kind == "stream" then return end
@@ -73,7 +74,7 @@ function methods:_result()
 end
 
 function methods:_copy()
-  if not self.settings.place then misuse("a stream that a data task became cannot be copied") end
+  if not self.settings.place then return self.session:data_task(self.original_request) end
   return self.session:_task("stream", nil, self.settings, nil, StreamTask)
 end
 

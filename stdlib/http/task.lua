@@ -28,7 +28,7 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
-  _starter = false, _channel = false, location = false, location_is_taken = false, written = 0,
+  _starter = false, _channel = false, became = false, location = false, location_is_taken = false, written = 0,
   reader = false, load = false, load_error = false, next_request = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
@@ -263,8 +263,7 @@ local function start(self, number, interest, destination, path, fields, kind, va
 end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
-local function begin(self)
-  if self._starter then return self:_starter() end
+function task.start_transfer(self)
   local req = self.original_request
   local kind, value, extra
   local fine, fields = request.check(req, self.session)
@@ -284,6 +283,11 @@ local function begin(self)
   end
   return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret,
     table.unpack(extra))
+end
+
+local function begin(self)
+  if self._starter then return self:_starter() end
+  return task.start_transfer(self)
 end
 
 local function check_receiver(value, name)
@@ -345,7 +349,7 @@ function methods:wait()
 end
 
 -- What `wait` answers when all went well.
-function methods:_result() return self.response end
+function methods:_result() return self.became or self.response end
 
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()

@@ -49,6 +49,9 @@ typedef struct {
 } hs_facts;
 void hs_easy_get_facts(CURL *easy, hs_facts *facts);
 
+/* The SSL object of the handle's connection, or NULL. Only while it has one. */
+void *hs_easy_get_ssl(CURL *easy);
+
 /* Version and cipher of the handle's TLS connection, as static texts of the TLS library; both NULL when there is
    none. Only from within a callback of the handle, while it has a connection. */
 void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher);

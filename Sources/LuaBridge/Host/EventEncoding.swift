@@ -43,8 +43,8 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
-    case .stream(let task, let event):
-      append(task, event)
+    case .stream(let task, let event): append(task, event)
+    case .webSocket(let task, let event): append(task, event)
     case .finishedDownloading(let task, let location):
       append(.finishedDownloading, task.rawValue)
       append(location)
@@ -55,35 +55,6 @@ extension Outbox {
       append(.loadDrained, task.rawValue)
     case .sessionInvalidated(let session):
       append(.sessionInvalidated, session.rawValue)
-    }
-  }
-
-  private func append(_ task: TaskID, _ event: StreamEvent) {
-    switch event {
-    case .read(let operation, let result, let atEnd, let total):
-      append(.streamRead, task.rawValue)
-      append(operation)
-      append(total)
-      switch result {
-      case .success(let bytes):
-        appendNil()
-        append(borrowing: bytes)
-        append(atEnd)
-      case .failure(let error): append(error)
-      }
-    case .written(let operation, let error, let total):
-      append(.streamWritten, task.rawValue)
-      append(operation)
-      append(total)
-      if let error { append(error) }
-    case .readClosed:
-      append(.streamClosed, task.rawValue)
-      append("read_closed")
-    case .writeClosed:
-      append(.streamClosed, task.rawValue)
-      append("write_closed")
-    case .captured:
-      append(.streamCaptured, task.rawValue)
     }
   }
 

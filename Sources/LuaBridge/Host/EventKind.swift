@@ -25,4 +25,8 @@ enum EventKind: Int {
   case streamWritten = 31
   case streamClosed = 32
   case streamCaptured = 33
+  case webSocketOpened = 34
+  case webSocketMessage = 35
+  case webSocketDone = 36
+  case webSocketClosed = 37
 }

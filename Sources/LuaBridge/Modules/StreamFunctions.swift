@@ -17,6 +17,17 @@ enum StreamFunctions {
       },
       command("stream_withdraw", scheduler) { call in call.integer(2).map { .withdraw(operation: $0) } },
       command("stream_do", scheduler) { call in plain(call.string(2) ?? "") },
+      webSocket("web_socket_send", scheduler) { call in
+        guard let operation = call.integer(2), let bytes = call.bytes(3) else { return nil }
+        return .send(operation: operation, Bytes(copying: bytes), isText: call.boolean(4))
+      },
+      webSocket("web_socket_receive", scheduler) { call in call.integer(2).map { .receive(operation: $0) } },
+      webSocket("web_socket_ping", scheduler) { call in call.integer(2).map { .ping(operation: $0) } },
+      webSocket("web_socket_withdraw", scheduler) { call in call.integer(2).map { .withdraw(operation: $0) } },
+      webSocket("web_socket_close", scheduler) { call in
+        guard let code = call.integer(2), let reason = call.bytes(3) else { return nil }
+        return .close(code: code, reason: Bytes(copying: reason))
+      },
     ]
   }
 
@@ -47,6 +58,17 @@ enum StreamFunctions {
     request.resourceTimeout = call.number(4)
     scheduler.submit(.startStream(TaskID(id), SessionID(session), request))
     return .returned
+  }
+
+  private static func webSocket(
+    _ name: String, _ scheduler: Scheduler, _ make: @escaping (HostCall) -> WebSocketCommand?
+  ) -> NativeModule.Function {
+    .init(name) { call in
+      guard let id = call.integer(1) else { return call.wrongType(1, "task") }
+      guard let command = make(call) else { return call.raise("incomplete WebSocket command") }
+      scheduler.submit(.webSocket(TaskID(id), command))
+      return .returned
+    }
   }
 
   private static func command(

@@ -15,7 +15,17 @@ enum TaskOptions {
 
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
+    case "web_socket": setWebSocket(value, on: task)
     default: false
     }
+  }
+
+  /// The longest message, and the protocols with commas between them.
+  private static func setWebSocket(_ value: String, on task: TaskRequest) -> Bool {
+    let parts = value.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 2, let maximum = Int(parts[0]) else { return false }
+    let protocols = parts[1].split(separator: ",").map(String.init)
+    task.webSocketRequest = WebSocketRequest(protocols: protocols, maximumMessage: maximum)
+    return true
   }
 }

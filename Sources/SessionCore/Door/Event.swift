@@ -28,6 +28,7 @@ public enum Event {
   case needsBodyStream(TaskID)
   /// What a stream has to tell.
   case stream(TaskID, StreamEvent)
+  case webSocket(TaskID, WebSocketEvent)
   /// A download task's file is whole, and closed. It is the receiver's to move or to remove
   /// (`Command.removeDownload`); what is left goes with the process.
   case finishedDownloading(TaskID, location: String)
@@ -47,7 +48,7 @@ public enum Event {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
       .needsBodyStream(let task), .challenge(let task, _), .needsLoader(let task, _), .loadDrained(let task),
-      .finishedDownloading(let task, _), .stream(let task, _):
+      .finishedDownloading(let task, _), .stream(let task, _), .webSocket(let task, _):
       task
     case .sessionInvalidated: nil
     }

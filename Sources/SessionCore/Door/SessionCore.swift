@@ -55,6 +55,7 @@ public final class SessionCore: Port {
     case .startTask(let id, let session, let request): start(id, session, request)
     case .startStream(let id, let session, let request): start(id, session, request)
     case .stream(let id, let command): streams[id.rawValue]?.receive(command)
+    case .webSocket(let id, let command): transfers[id.rawValue]?.webSocket?.receive(command)
     case .suspendTask(let id):
       transfers[id.rawValue]?.suspend()
       streams[id.rawValue]?.suspend()
@@ -234,6 +235,10 @@ public final class SessionCore: Port {
     session.taskCount += 1
     stream.begin()
   }
+
+  /// A stream that a transfer has become.
+  func adopt(_ stream: StreamTask) { streams[stream.id.rawValue] = stream }
+  func forget(_ stream: StreamTask) { streams[stream.id.rawValue] = nil }
 
   /// The session of a task that begins; nil, and the task is complete, when there can be no more tasks in it.
   private func session(_ id: SessionID, for task: TaskID) -> Session? {

@@ -44,3 +44,39 @@ public enum StreamEvent {
   case writeClosed
   case captured
 }
+
+/// What a task must know to open a WebSocket.
+public struct WebSocketRequest: Sendable {
+  /// The subprotocols to be offered, the preferred one first.
+  public var protocols: [String]
+  /// Longer messages from the server end the task with `data_length_exceeds_maximum`.
+  public var maximumMessage: Int
+
+  public init(protocols: [String] = [], maximumMessage: Int = 1 << 20) {
+    self.protocols = protocols
+    self.maximumMessage = maximumMessage
+  }
+}
+
+/// What may be asked of a WebSocket that is open.
+public enum WebSocketCommand {
+  /// Answered by `done` when the message has left. Text must be UTF-8.
+  case send(operation: Int, Bytes, isText: Bool)
+  /// Answered by `message`.
+  case receive(operation: Int)
+  /// Answered by `done` when the pong is there.
+  case ping(operation: Int)
+  /// The operation is not waited for any more.
+  case withdraw(operation: Int)
+  /// Sends a close frame and ends the task once the other side has answered it. `code` 0: without one.
+  case close(code: Int, reason: Bytes)
+}
+
+public enum WebSocketEvent {
+  /// The server has agreed. `subprotocol` "" is none.
+  case opened(subprotocol: String, ResponseHead)
+  case message(operation: Int, Result<Bytes, TaskError>, isText: Bool)
+  case done(operation: Int, TaskError?)
+  /// The server's close frame. 1005: without a code.
+  case closed(code: Int, reason: Bytes)
+}

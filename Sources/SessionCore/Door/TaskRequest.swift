@@ -74,6 +74,8 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
+  /// The task is to open a WebSocket: a 101 that does makes it one, anything else that is final ends it.
+  public var webSocketRequest: WebSocketRequest?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host.
   public var priority: Double = 0.5
 

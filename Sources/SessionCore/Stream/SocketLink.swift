@@ -1,7 +1,7 @@
 import CCurlShim
 import Glibc
 
-/// A connected socket that libcurl has made and that is now the stream's.
+/// A connected socket that libcurl has made and that a stream has taken over from it (`Poller.take`).
 final class SocketLink: StreamLink {
   private let descriptor: Int32
   private unowned(unsafe) let core: SessionCore
@@ -84,8 +84,7 @@ final class SocketLink: StreamLink {
     guard !isClosed else { return }
     isClosed = true
     core.links.remove(index)
-    core.poller.want(descriptor, events: 0, owner: index)
-    _ = core.poller.closeSocket(descriptor)
+    core.poller.giveBack(descriptor)
   }
 }
 

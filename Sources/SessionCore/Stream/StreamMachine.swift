@@ -129,6 +129,12 @@ struct StreamMachine {
   /// How the life begins.
   mutating func begin() -> [Action] { [.connect] }
 
+  /// How it begins on a connection that is there already.
+  mutating func beginConnected(isSecure: Bool) {
+    phase = .open
+    self.isSecure = isSecure
+  }
+
   mutating func handle(_ event: Event) -> [Action] {
     guard phase != .closed else { return refuse(event) }
     var actions: [Action] = []

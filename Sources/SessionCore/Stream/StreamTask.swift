@@ -4,7 +4,13 @@
 final class StreamTask: TimerEntry {
   let id: TaskID
   let session: Session
+  /// Where it leads, and how that is shown in errors.
   let place: StreamPlace
+  let shownPlace: String
+  /// The transfer whose connection it has, which has the last word.
+  private weak var transfer: Transfer?
+  /// Who is told, if not the layer above.
+  weak var consumer: StreamConsumer?
   var machine = StreamMachine()
   var link: StreamLink?
   var connector: StreamConnector?
@@ -60,9 +66,22 @@ final class StreamTask: TimerEntry {
     self.id = id
     self.session = session
     place = request.place
+    shownPlace = Self.shown(request.place)
     startTime = session.core.now
     requestTimeout = request.requestTimeout ?? session.configuration.timeoutForRequest
     resourceDeadline = startTime + (request.resourceTimeout ?? session.configuration.timeoutForResource)
+  }
+
+  /// What a task's connection has become.
+  init(transfer: Transfer) {
+    id = transfer.id
+    session = transfer.session
+    place = .host(transfer.host?.name ?? "", port: transfer.host?.port ?? 0)
+    shownPlace = transfer.url
+    startTime = session.core.now
+    requestTimeout = transfer.requestTimeout
+    resourceDeadline = transfer.resourceDeadline
+    self.transfer = transfer
   }
 
   var core: SessionCore { session.core }
@@ -147,7 +166,10 @@ final class StreamTask: TimerEntry {
     }
   }
 
-  private func tell(_ event: StreamEvent) { core.outbox.append(.stream(id, event)) }
+  private func tell(_ event: StreamEvent) {
+    if let consumer { return consumer.streamTells(event) }
+    core.outbox.append(.stream(id, event))
+  }
 
   func refuse(read operation: Int, _ error: TaskError) {
     reads[operation] = nil
@@ -195,6 +217,10 @@ final class StreamTask: TimerEntry {
     connector = nil
     tls = nil
     core.streamTimers.remove(self)
+    if let transfer {
+      core.forget(self)
+      return transfer.streamEnded(error)
+    }
     core.complete(self, completion(error))
   }
 
@@ -212,6 +238,27 @@ final class StreamTask: TimerEntry {
       error: error, metrics: metrics, bytesSent: totalWritten, bytesReceived: totalRead)
   }
 
+  /// The transfer has ended by itself: what is waited for ends with it.
+  func transferEnded(_ error: TaskError?) {
+    transfer = nil
+    guard !isComplete else { return }
+    failure = error
+    _ = machine.handle(.failed)
+    core.forget(self)
+    isComplete = true
+    failOperations(error ?? TaskError(.cancelled, "the stream has ended"))
+    link?.close()
+    link = nil
+    tls = nil
+    core.streamTimers.remove(self)
+  }
+
+  /// The other side must end soon; the request timeout is its limit.
+  func expectEnd() {
+    phaseDeadline = MonotonicClock.now + requestTimeout
+    update()
+  }
+
   /// Lets go of everything without a word; the core itself is going.
   func abandon() {
     isComplete = true
@@ -220,15 +267,19 @@ final class StreamTask: TimerEntry {
     connector?.cancel()
   }
 
-  /// The place as it is shown in errors.
-  var shownPlace: String? {
+  private static func shown(_ place: StreamPlace) -> String {
     switch place {
     case .host(let name, let port): "\(bracketed(name)):\(port)"
     case .service(let name, let type, let domain): "\(name).\(type).\(domain)"
     }
   }
 
-  func bracketed(_ name: String) -> String {
+  static func bracketed(_ name: String) -> String {
     name.contains(":") && !name.hasPrefix("[") ? "[\(name)]" : name
   }
+}
+
+/// Who uses a stream in place of the layer above, which is told nothing then.
+protocol StreamConsumer: AnyObject {
+  func streamTells(_ event: StreamEvent)
 }

@@ -26,7 +26,12 @@ extension StreamTask {
 
   private func phaseTimedOut() {
     if isEnding { return complete() }
-    let what = machine.phase == .connecting ? "no connection" : "TLS was not done"
+    let what: String
+    switch machine.phase {
+    case .connecting: what = "no connection"
+    case .securing, .unsecuring: what = "TLS was not done"
+    case .open, .closed: what = "not closed"
+    }
     fail(TaskError(.timedOut, "\(what) after \(requestTimeout) seconds (request timeout)"))
   }
 

@@ -11,7 +11,7 @@ extension StreamTask {
   }
 
   func connect(to name: String, port: Int) {
-    let host = bracketed(name)
+    let host = Self.bracketed(name)
     guard isHost(host), (1...65535).contains(port) else {
       return fail(TaskError(.badURL, "not a host and port: \(host):\(port)"))
     }
@@ -48,6 +48,16 @@ extension StreamTask {
       link = SocketLink(descriptor: descriptor, core: core, owner: self)
       perform(machine.handle(.connected))
     }
+  }
+
+  /// Goes on with a connection that is there: through this TLS session, if any, and with what has come already.
+  func begin(on descriptor: Int32, tls layer: TLSLayer?, _ early: Bytes) {
+    core.poller.take(descriptor)
+    link = SocketLink(descriptor: descriptor, core: core, owner: self)
+    tls = layer
+    machine.beginConnected(isSecure: layer != nil)
+    take(early.buffer)
+    if let layer { decrypt(layer) } else { perform(machine.handle(.received(available: inbox.count))) }
   }
 
   // MARK: TLS

@@ -40,6 +40,16 @@ final class TLSLayer {
     SSL_set_connect_state(ssl)
   }
 
+  /// The session of a connection of libcurl's, which is not to use it any more except to free it.
+  init?(adopting ssl: OpaquePointer) {
+    guard let incoming = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem()) else { return nil }
+    SSL_up_ref(ssl)
+    self.ssl = ssl
+    self.incoming = incoming
+    self.outgoing = outgoing
+    SSL_set_bio(ssl, incoming, outgoing)
+  }
+
   deinit { SSL_free(ssl) }
 
   private static func expect(_ host: String, _ ssl: OpaquePointer) -> Bool {

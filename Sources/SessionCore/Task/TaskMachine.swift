@@ -35,6 +35,8 @@ struct TaskMachine {
     case delivering
     /// The file is being made durable by a helper thread. settled → completed · failed → completed
     case settling
+    /// The connection is a stream. streamEnded → completed · failed → completed
+    case streaming
     /// The completion has been queued: the end.
     case completed
   }
@@ -61,6 +63,10 @@ struct TaskMachine {
     case newBody(available: Bool)
     /// The helper thread is done with the file.
     case settled(success: Bool)
+    /// The handler wants a stream of the response.
+    case responseBecomesStream
+    /// The stream is over.
+    case streamEnded(success: Bool)
     /// Cancelled, timed out, or a handler failed.
     case failed
   }
@@ -71,6 +77,8 @@ struct TaskMachine {
     case final
     /// It is the response and a handler is asked first.
     case finalAsking
+    /// It opens a stream.
+    case stream
     /// It is a redirect, to be followed; `needsBody`: the request's body must be had anew for that.
     case redirect(needsBody: Bool)
     /// It is a redirect about which a handler is asked.
@@ -128,6 +136,7 @@ struct TaskMachine {
     /// Ask for a body that can be sent.
     case askBody
     case settleFile
+    case becomeStream
     /// Queue the completion; `success` false: with the error the driver knows.
     case complete(success: Bool)
     /// As `complete(success: false)`, with `cancelled` as the error: the disposition said so.
@@ -150,8 +159,7 @@ struct TaskMachine {
     switch state {
     case .transferring, .draining: return true
     case .queued, .askingLoader, .askingRedirect, .askingChallenge, .askingResponse, .askingBody, .delivering,
-      .settling,
-      .completed:
+      .settling, .streaming, .completed:
       return false
     }
   }
@@ -171,7 +179,16 @@ struct TaskMachine {
     case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
+    case .responseBecomesStream: return responseBecomesStream()
+    case .streamEnded(let success): return state == .streaming ? complete(success: success) : .none
     }
+  }
+
+  private mutating func responseBecomesStream() -> Action {
+    guard case .askingResponse(let transferEnded) = state else { return .none }
+    if transferEnded { return complete(success: false) }
+    state = .streaming
+    return .becomeStream
   }
 
   private mutating func fail() -> Action {
@@ -206,6 +223,9 @@ struct TaskMachine {
     guard state == .transferring else { return .none }
     switch verdict {
     case .final: return .receiveBody
+    case .stream:
+      state = .streaming
+      return .becomeStream
     case .finalAsking:
       state = .askingResponse(transferEnded: false)
       return .askResponse
@@ -283,7 +303,7 @@ struct TaskMachine {
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .askingBody, .delivering, .settling, .streaming, .completed: return .none
     }
   }
 

@@ -21,6 +21,7 @@ final class EasyHandle: CurlHandle {
   private var version = 0
   private var hasCredentials = false
   private var waitsForPipe = false
+  private var tunnels = false
 
   /// libcurl's kinds of request.
   enum Shape: Equatable {
@@ -83,6 +84,10 @@ final class EasyHandle: CurlHandle {
     if version != setup.httpVersion {
       version = setup.httpVersion
       set(CURLOPT_HTTP_VERSION, version)
+    }
+    if tunnels != setup.tunnels {
+      tunnels = setup.tunnels
+      set(CURLOPT_HTTPPROXYTUNNEL, tunnels ? 1 : 0)
     }
     if waitsForPipe != setup.waitsForPipe {
       waitsForPipe = setup.waitsForPipe
@@ -188,6 +193,8 @@ struct RequestSetup {
   var proxy = ""
   var httpVersion = 0
   var waitsForPipe = false
+  /// A proxy is asked for a tunnel also without TLS.
+  var tunnels = false
 }
 
 /// A list of header lines in libcurl's form. Shared between requests that say the same.

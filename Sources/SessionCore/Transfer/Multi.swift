@@ -78,12 +78,12 @@ final class Multi {
     return nil
   }
 
-  private static let socketWanted: curl_socket_callback = { _, descriptor, what, context, _ in
+  private static let socketWanted: curl_socket_callback = { easy, descriptor, what, context, _ in
     guard let context else { return 0 }
     Unmanaged<Multi>.fromOpaque(context)._withUnsafeGuaranteedRef { multi in
       // CURL_POLL_IN, _OUT and _INOUT are the bits; _REMOVE is 4.
       let events = what == CURL_POLL_REMOVE ? 0 : UInt8(what & 3)
-      multi.poller.want(descriptor, events: events, owner: multi.index)
+      multi.poller.want(descriptor, events: events, owner: multi.index, user: easy)
     }
     return 0
   }

@@ -69,6 +69,22 @@ final class Transfer: TimerEntry {
   var refusedRepeat = false
   var endedEarly = false
 
+  /// The body goes to a file of a download's.
+  var becomesDownload = false
+
+  // Streams.
+  let webSocketHandshake: WebSocketHandshake?
+  var agreement: WebSocketHandshake.Agreement?
+  /// What follows the head has no end of its own; what came with the head is in `early`.
+  var isRaw = false
+  let early = Bytes()
+  /// The stream begins at the end of the turn.
+  var isTakeOverDue = false
+  var stream: StreamTask?
+  var webSocket: WebSocketTask?
+  /// The connection is not among its host's any more.
+  var hasLeftHost = false
+
   // Follow-ups.
   var followUp: FollowUp?
   /// nil until credentials play a part.
@@ -115,6 +131,8 @@ final class Transfer: TimerEntry {
     self.session = session
     self.options = options
     request = options.request
+    webSocketHandshake = options.webSocketRequest.map { Self.handshake($0) }
+    webSocketHandshake?.apply(to: &request)
     url = options.request.url
     authentication = options.authentication
     expectation = options.expectContinue
@@ -150,6 +168,7 @@ final class Transfer: TimerEntry {
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
     case .settleFile: settleFile()
+    case .becomeStream: becomeStream()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
     case .failForBody: complete(with: TaskError(.requestBodyStreamExhausted, bodyProblem, url: url))

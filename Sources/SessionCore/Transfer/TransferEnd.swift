@@ -7,6 +7,8 @@ extension Transfer {
   }
 
   func complete(with failure: TaskError?) {
+    // Before libcurl closes the connection.
+    stream?.transferEnded(failure)
     if isAttached, let easy { recordTransaction(easy) }
     if load != nil { recordLoad() }
     load = nil
@@ -25,6 +27,7 @@ extension Transfer {
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
     source = nil
+    webSocket = nil
     if wasAttached, let host { startNext(host) }
   }
 
@@ -34,6 +37,11 @@ extension Transfer {
     metrics.duration = MonotonicClock.now - startTime
     metrics.transactions = transactions
     let hasHead = intake.isHeadComplete && !intake.isInterim
+    if let stream {
+      return Completion(
+        response: hasHead ? intake.head(url: url) : nil, error: failure, redirects: redirects, metrics: metrics,
+        bytesSent: stream.totalWritten, bytesReceived: stream.totalRead)
+    }
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
@@ -44,6 +52,7 @@ extension Transfer {
 
   /// Lets go of everything without a word; the core itself is going.
   func abandon() {
+    stream?.abandon()
     if isAttached, let easy { attachedTo?.remove(easy) }
     isAttached = false
     load = nil

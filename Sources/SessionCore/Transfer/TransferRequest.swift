@@ -99,6 +99,10 @@ extension Transfer {
     setup.largeBuffer = sink.file != nil
     setup.proxy = host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
+    if asksForStream {
+      setup.httpVersion = Int(CURL_HTTP_VERSION_1_1)
+      setup.tunnels = true
+    }
     setup.waitsForPipe = host.speaksHTTP2
     return setup
   }

@@ -23,6 +23,7 @@ extension Transfer {
       return
     }
     expectsHead = false
+    isRaw = intake.status == 101 || !request.headers.isEmpty && isAnswerRaw()
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     if auth != nil, mayAnswerItself {
@@ -45,6 +46,7 @@ extension Transfer {
       return .again(needsBody: !canReplayBody)
     }
     if let verdict = redirectVerdict() { return verdict }
+    if let webSocketHandshake { return webSocketVerdict(webSocketHandshake) }
     return options.interest.contains(.response) ? .finalAsking : .final
   }
 
@@ -66,6 +68,11 @@ extension Transfer {
       error = problem
       if !isAttached { return fail(problem) }
     }
+    if early.count > 0 {
+      let count = deliver(early.buffer)
+      early.removeAll()
+      if count == 0, hasFailed, let error { return fail(error) }
+    }
     updatePause()
   }
 
@@ -86,6 +93,7 @@ extension Transfer {
     touch()
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
+    if isRaw, bodyMode == .hold { return stash(bytes) }
     if isSuspended { return pauseReceiving() }
     switch bodyMode {
     case .hold: return pauseReceiving()
@@ -131,6 +139,8 @@ extension Transfer {
   func flush() {
     isFlushQueued = false
     guard !machine.isComplete else { return }
+    if isTakeOverDue { return becomeStream() }
+    if isRaw, bodyMode == .hold { updatePause() }
     reportSent()
     reportProgress()
     if let piece = sink.takePiece() {
@@ -170,6 +180,8 @@ extension Transfer {
     var mask: Int32 = 0
     if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
     if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
+    // Pausing one direction alone makes libcurl look at the socket once more.
+    if isRaw, bodyMode == .hold { mask = CURLPAUSE_RECV | CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
     pauseMask = mask
     let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
