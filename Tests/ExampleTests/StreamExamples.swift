@@ -14,6 +14,11 @@ extension ExampleTests {
       try await example.expectFailure(
         "127.0.0.1", "\(Listener.deafPort)", saying: "cannot_connect_to_host", status: 1)
     },
+    ExampleCase("web_socket.lua", "messages come back") { example in
+      let server = try WebSocketServer()
+      try await example.expect("ws://127.0.0.1:\(server.port)/", "one", "two", prints: ["text\tone", "text\ttwo"])
+      try await example.expectFailure("ws://127.0.0.1:\(Listener.deafPort)/", "x", saying: "cannot_connect_to_host")
+    },
     ExampleCase("smtp_starttls.lua", "a server takes the mail") { example in
       let server = try StreamServer(.smtp)
       let arguments = ["localhost", "\(server.port)", "a@example.org", "b@example.org", "hello"]

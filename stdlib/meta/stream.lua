@@ -75,3 +75,40 @@ function output:write(data, options) end
 
 ---Closes the output: the other side sees the end.
 function output:close() end
+
+---A WebSocket task (RFC 6455): messages to and from a server, with compression (permessage-deflate) where the server
+---agrees. It takes part in redirects, challenges, proxies (by a tunnel) and TLS as a data task does. `wait` returns the
+---101 response when the WebSocket was closed with a close frame of the server's. An answer that opens no WebSocket is
+---`bad_server_response`, and so is a server that breaks the rules; a text that is not UTF-8 is `cannot_decode_raw_data`.
+---What is asked for before it is open is done then.
+---@class http.web_socket_task: http.task
+---@field maximum_message_size integer Bytes (default 1 MiB), to be set before `resume`. A longer message ends the task with `data_length_exceeds_maximum`.
+---@field protocol string|nil The subprotocol that the server has chosen.
+---@field close_code integer Of the server's close frame: 1005 is one without a code; 0 is none yet.
+---@field close_reason string|nil
+local web_socket_task = {}
+
+---Sends a message: a text, or other bytes as `{ data = … }`. Returns when it has left. *Yields.*
+---@async
+---@param message string|{ text?: string, data?: string }
+---@return true|nil ok
+---@return http.error? err
+function web_socket_task:send(message) end
+
+---The next message. *Yields.*
+---@async
+---@return { type: "text"|"binary", data: string }|nil message
+---@return http.error? err
+function web_socket_task:receive() end
+
+---Sends a ping and waits for the answer. *Yields.*
+---@async
+---@return true|nil ok
+---@return http.error? err
+function web_socket_task:ping() end
+
+---With a code, sends a close frame; the task ends well once the server has answered, and with `timed_out` when it does
+---not within the request timeout. Without one, as any other task.
+---@param code? integer 1000 to 1003, 1007 to 1014 or 3000 to 4999.
+---@param reason? string UTF-8, at most 123 bytes.
+function web_socket_task:cancel(code, reason) end

@@ -75,6 +75,7 @@ public enum WebSocketCommand {
 public enum WebSocketEvent {
   /// The server has agreed. `subprotocol` "" is none.
   case opened(subprotocol: String, ResponseHead)
+  /// Operation 0: what nobody had asked for when the WebSocket ended.
   case message(operation: Int, Result<Bytes, TaskError>, isText: Bool)
   case done(operation: Int, TaskError?)
   /// The server's close frame. 1005: without a code.

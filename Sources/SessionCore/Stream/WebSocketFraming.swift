@@ -7,8 +7,8 @@ final class WebSocketFraming {
     case text(Bytes, isCompressed: Bool)
     case binary(Bytes, isCompressed: Bool)
     case pong(Bytes)
-    /// 1005: without a code.
-    case close(code: Int, reason: Bytes)
+    /// 1005: without a code. `isCut`: with half of one.
+    case close(code: Int, reason: Bytes, isCut: Bool)
   }
 
   private var context: wslay_event_context_ptr?
@@ -31,7 +31,9 @@ final class WebSocketFraming {
     callbacks.genmask_callback = Self.makeMask
     callbacks.on_msg_recv_callback = Self.note
     var made: wslay_event_context_ptr?
-    guard wslay_event_context_client_init(&made, &callbacks, Unmanaged.passUnretained(self).toOpaque()) == 0 else { return nil }
+    guard wslay_event_context_client_init(&made, &callbacks, Unmanaged.passUnretained(self).toOpaque()) == 0 else {
+      return nil
+    }
     context = made
     wslay_event_config_set_max_recv_msg_length(made, UInt64(max(maximum, 0)))
     if allowsCompression { wslay_event_config_set_allowed_rsv_bits(made, Self.compressedBit) }
@@ -90,7 +92,8 @@ final class WebSocketFraming {
       return -1
     }
     let piece = framing.input.take(min(length, framing.input.count))
-    buffer.update(from: piece.buffer.assumingMemoryBound(to: UInt8.self).baseAddress ?? UnsafePointer(buffer), count: piece.count)
+    buffer.update(
+      from: piece.buffer.assumingMemoryBound(to: UInt8.self).baseAddress ?? UnsafePointer(buffer), count: piece.count)
     return piece.count
   }
 
@@ -120,7 +123,8 @@ final class WebSocketFraming {
     case WSLAY_PONG: framing.received.append(.pong(bytes))
     case WSLAY_CONNECTION_CLOSE:
       let reason = Bytes(copying: UnsafeRawBufferPointer(rebasing: bytes.buffer.dropFirst(2)))
-      framing.received.append(.close(code: argument.status_code == 0 ? 1005 : Int(argument.status_code), reason: reason))
+      let code = argument.status_code == 0 ? 1005 : Int(argument.status_code)
+      framing.received.append(.close(code: code, reason: reason, isCut: bytes.count == 1))
     default: break
     }
   }

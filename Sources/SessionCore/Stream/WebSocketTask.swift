@@ -128,9 +128,11 @@ final class WebSocketTask: StreamConsumer {
       case .text(let bytes, let isCompressed): take(bytes, isText: true, isCompressed)
       case .binary(let bytes, let isCompressed): take(bytes, isText: false, isCompressed)
       case .pong(let bytes): pong(bytes)
-      case .close(let code, let reason):
+      case .close(let code, let reason, let isCut):
         hasPeerClosed = true
         if state == .open { state = .closing }
+        // One byte is half a code.
+        if isCut { breakOff() }
         tell(.closed(code: code, reason: reason))
       }
     }
@@ -184,6 +186,7 @@ final class WebSocketTask: StreamConsumer {
     guard state != .ended else { return }
     let error = problem.map(explain) ?? error
     state = .ended
+    handOver()
     failOperations(error)
     stream.fail(error)
   }
@@ -257,6 +260,7 @@ final class WebSocketTask: StreamConsumer {
   /// Both close frames are through.
   private func end() {
     state = .ended
+    handOver()
     if let problem {
       let error = explain(problem)
       failOperations(error)
@@ -266,6 +270,12 @@ final class WebSocketTask: StreamConsumer {
     stream.receive(.withdraw(operation: Self.read))
     stream.receive(.closeRead)
     stream.receive(.closeWrite)
+  }
+
+  /// What nobody has asked for yet is the layer above's to keep.
+  private func handOver() {
+    for message in messages { tell(.message(operation: 0, .success(message.bytes), isText: message.isText)) }
+    messages.removeAll()
   }
 
   private var closedError: TaskError { TaskError(.networkConnectionLost, "the WebSocket is closed") }

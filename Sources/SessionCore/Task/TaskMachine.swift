@@ -129,7 +129,7 @@ struct TaskMachine {
     case discardBody
     /// Let the body come.
     case receiveBody
-    /// There is no body, and the transfer is over: the response is whole once its head has been taken.
+    /// The transfer is over, and had no body but what is here: the response is whole once that has been taken.
     case receiveNothing
     /// Make the next request, or the same one again.
     case nextRequest
@@ -283,6 +283,7 @@ struct TaskMachine {
       return .refuseResponse
     }
     state = .transferring
+    if transferEnded, case .success = ending { return .receiveNothing }
     return transferEnded ? ended(ending) : .receiveBody
   }
 

@@ -76,7 +76,7 @@ extension Transfer {
     updatePause()
   }
 
-  /// The same where the transfer is over, and had no body.
+  /// The same where the transfer is over, and had no body but what is here.
   func receiveNothing() {
     receiveResponse()
     guard !machine.isComplete else { return }

@@ -71,7 +71,8 @@ extension Transfer {
     self.stream = stream
     core.adopt(stream)
     guard beginWebSocket(on: stream) else { return }
-    stream.begin(on: descriptor, tls: hs_easy_get_ssl(easy.curl).flatMap { TLSLayer(adopting: OpaquePointer($0)) }, early)
+    stream.begin(
+      on: descriptor, tls: hs_easy_get_ssl(easy.curl).flatMap { TLSLayer(adopting: OpaquePointer($0)) }, early)
     webSocket?.begin()
   }
 
@@ -79,7 +80,8 @@ extension Transfer {
     guard let agreement else { return true }
     guard
       let webSocket = WebSocketTask(
-        id: id, stream: stream, maximum: options.webSocketRequest?.maximumMessage ?? 0, compression: agreement.compression)
+        id: id, stream: stream, maximum: options.webSocketRequest?.maximumMessage ?? 0,
+        compression: agreement.compression)
     else {
       fail(TaskError(.resourceUnavailable, "no memory for a WebSocket", url: url))
       return false

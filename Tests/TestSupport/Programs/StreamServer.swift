@@ -8,6 +8,8 @@ public final class StreamServer: Sendable {
     case lines
     /// aiosmtpd, which takes mail only through TLS.
     case smtp
+    /// HTTPS that answers with 101 and five bytes in one piece, and then sends back what it gets.
+    case upgrade
   }
 
   /// The port it listens on.
@@ -22,10 +24,43 @@ public final class StreamServer: Sendable {
     directory = try TemporaryDirectory()
     port = try Listener.freePort()
     try TLSServer.makeCertificates(directory)
-    let script = try directory.write("server.py", kind == .lines ? Self.lines : Self.smtp)
+    let script = try directory.write("server.py", Self.script(kind))
     program = try LaunchedProgram(
       ["/usr/bin/python3", script, "\(port)", directory.path + "/server.pem"], in: directory, ports: [port])
   }
+
+  private static func script(_ kind: Kind) -> String {
+    switch kind {
+    case .lines: lines
+    case .smtp: smtp
+    case .upgrade: upgrade
+    }
+  }
+
+  private static let upgrade = """
+    import socket, ssl, sys, threading
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(sys.argv[2])
+
+    def serve(connection):
+        try:
+            connection = context.wrap_socket(connection, server_side=True)
+            head = b""
+            while b"\\r\\n\\r\\n" not in head:
+                head += connection.recv(65536)
+            connection.sendall(
+                b"HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: echo\\r\\nConnection: Upgrade\\r\\n\\r\\nearly")
+            while data := connection.recv(65536):
+                connection.sendall(data)
+            connection.unwrap()
+        except OSError:
+            pass
+
+    listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+    while True:
+        threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+    """
 
   private static let lines = """
     import socket, ssl, sys, threading
