@@ -23,6 +23,7 @@ extension Transfer {
       return
     }
     expectsHead = false
+    if intake.hasSetCookie { takeCookies() }
     // With credentials in its hands, libcurl may answer a 401 by itself.
     if answeredChallenge, intake.status == 401 {
       isVerdictDeferred = true
