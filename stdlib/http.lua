@@ -22,6 +22,8 @@ local http = {
   cookie_storage = function(given) return require("http.cookies").new(given) end,
   -- http.request(url_or_fields) -> a request.
   request = function(given) return require("http.request").new(given) end,
+  -- http.credential{ user, password | token | certificate, key | trust } -> a credential.
+  credential = function(given) return require("http.credential").new(given) end,
   spawn = fibers.spawn,
   sleep = fibers.sleep,
   -- http.map(list_or_iterator, limit, fn) -> results, errors.
