@@ -63,7 +63,7 @@ import Testing
     try? FileManager.default.removeItem(atPath: file)
   }
 
-  @Test("a damaged file is set aside and requests go on", arguments: ["cut", "text", "newer"])
+  @Test("a damaged file is set aside and requests go on", arguments: ["text", "newer"])
   func damage(kind: String) async throws {
     let home = try TemporaryDirectory()
     let server = try Self.server()
@@ -71,17 +71,14 @@ import Testing
     _ = try await Self.runs([set], server.url, home: home)
     let file = home.path + "/httpscript/cookies.sqlite"
     switch kind {
-    case "cut":
-      try Data(contentsOf: URL(fileURLWithPath: file)).prefix(1000).write(to: URL(fileURLWithPath: file))
     case "text": try Data(String(repeating: "no database ", count: 500).utf8).write(to: URL(fileURLWithPath: file))
     default:
       // The version stands at byte 60.
       var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
       bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
       try bytes.write(to: URL(fileURLWithPath: file))
-      try? FileManager.default.removeItem(atPath: file + "-wal")
     }
-    if kind != "newer" { try? FileManager.default.removeItem(atPath: file + "-wal") }
+    try? FileManager.default.removeItem(atPath: file + "-wal")
     let result = try await runScript(set + " print(assert(http.get(base)).body)", [server.url]) {
       $0.environment = ["XDG_STATE_HOME": home.path]
     }
@@ -118,10 +115,11 @@ import Testing
         print(kept, err.domain, err.code, (tostring(err):find("secret", 1, true)))
       end
       print((pcall(storage.set, storage, "a=1")), (pcall(storage.set, storage, { value = 1 }, "http://h.test/")))
-      print(select(2, pcall(storage.set, storage, { name = "a", vlaue = "1" }, "http://h.test/")))
+      print((select(2, pcall(storage.set, storage, { name = "a", vlaue = "1" }, "http://h.test/")):match("unknown.*")))
       print(select(2, storage:set({ name = "a;b", value = "1" }, "http://h.test/")).code)
       """,
-      prints: "nil\tcookie\tcookie_refused\tnil", "nil\tcookie\tcookie_refused\tnil", "nil\tcookie\tcookie_refused\tnil",
+      prints: "nil\tcookie\tcookie_refused\tnil", "nil\tcookie\tcookie_refused\tnil",
+      "nil\tcookie\tcookie_refused\tnil",
       "nil\tcookie\tcookie_refused\tnil", "false\tfalse", "unknown option 'vlaue' (did you mean 'value'?)",
       "cookie_refused"),
     ScriptCase(
