@@ -250,7 +250,7 @@ function methods:invalidate_and_cancel()
   if rawget(self, "_number") then core.cancel_calls(self._number) end
 end
 
--- session:flush() yields: idle connections are closed; later requests make new ones. What is stored is on disk with each
+-- session:flush() yields: closes idle connections; later requests make new ones. What is stored is on disk with each
 -- response already.
 function methods:flush()
   check_receiver(self, "flush")
