@@ -15,9 +15,12 @@ enum TaskOptions {
 
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
-    case "web_socket": setWebSocket(value, on: task)
-    default: false
+    case "web_socket": return setWebSocket(value, on: task)
+    case "http_should_handle_cookies": task.handlesCookies = value == "1"
+    case "main_document_url": task.mainDocumentURL = value
+    default: return false
     }
+    return true
   }
 
   /// The longest message, and the protocols with commas between them.

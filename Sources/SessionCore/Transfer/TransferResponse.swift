@@ -24,6 +24,7 @@ extension Transfer {
     }
     expectsHead = false
     isRaw = intake.status == 101 || !request.headers.isEmpty && isAnswerRaw()
+    if intake.hasSetCookie { takeCookies() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     if auth != nil, mayAnswerItself {
