@@ -52,13 +52,13 @@ import Testing
     ScriptCase(
       "closed by us",
       """
-      task:send("last")
+      task:send("last") print(task:receive().data)
       task:cancel(1000, "done")
       print(task.state, task:wait().status)
-      print(task.state, task.close_code, task.close_reason, task:receive().data)
+      print(task.state, task.close_code, task.close_reason)
       print(task:receive()) print(task:send("x"))
       """,
-      prints: "canceling\t101", "completed\t1000\tdone\tlast",
+      prints: "last", "canceling\t101", "completed\t1000\tdone",
       "nil\tnetwork_connection_lost: the WebSocket is closed", "nil\tnetwork_connection_lost: the WebSocket is closed"),
     ScriptCase(
       "closed by the server",

@@ -89,11 +89,11 @@ local function read_message(message)
   return message, true
 end
 
-local function perform(self, ask)
+local function perform(self, ask, kind)
   local own = channel_of(self)
   fibers.require_yieldable()
   if own.ended then return nil, own:closed("the WebSocket is closed") end
-  local record = own:perform(ask)
+  local record = own:perform(ask, kind)
   if record.error then return nil, record.error end
   return record.data or true
 end
@@ -110,7 +110,7 @@ function methods:receive()
   check_receiver(self, "receive")
   local own = channel_of(self)
   if #own.backlog > 0 then return table.remove(own.backlog, 1) end
-  return perform(self, core.web_socket_receive)
+  return perform(self, core.web_socket_receive, "receive")
 end
 
 -- task:ping() yields until the server has answered -> true | nil, err.
@@ -157,14 +157,26 @@ events[events.WEB_SOCKET_CLOSED] = function(number, code, reason)
   if steps.has_handler(self, "did_close") then steps.enqueue(self, steps.call_delegate, "did_close", code, reason) end
 end
 
+-- Whoever has waited longest for a message, or nil.
+local function first_waiting(own)
+  local first
+  for id, record in pairs(own.operations) do
+    if record.prefix == "receive" and (not first or id < first) then first = id end
+  end
+  return first
+end
+
+-- A message is for who has waited longest, whichever call it answers: that one may have been given up meanwhile, or have
+-- come when the core had seen the end already.
 events[events.WEB_SOCKET_MESSAGE] = function(number, id, err, data, is_text)
   local own = channel.find(number)
-  local record = own and own:take(id)
+  if not own then return end
+  if data then id = first_waiting(own) end
+  local record = id and own:take(id)
   local message = data and { type = is_text and "text" or "binary", data = data }
   if record then
     own:settle(record, err, message)
-  elseif own and message then
-    -- Nobody waits for it any more, or the WebSocket has ended.
+  elseif message then
     table.insert(own.backlog, message)
   end
 end
