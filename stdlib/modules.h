@@ -78,6 +78,9 @@ static const char m_http_lazy[] = {
 static const char m_http_links[] = {
 #embed "http/links.lua"
 };
+static const char m_http_loads[] = {
+#embed "http/loads.lua"
+};
 static const char m_http_map[] = {
 #embed "http/map.lua"
 };
@@ -165,6 +168,7 @@ static const module modules[] = {
     {"http.inspect", m_http_inspect, sizeof m_http_inspect},
     {"http.lazy", m_http_lazy, sizeof m_http_lazy},
     {"http.links", m_http_links, sizeof m_http_links},
+    {"http.loads", m_http_loads, sizeof m_http_loads},
     {"http.map", m_http_map, sizeof m_http_map},
     {"http.metrics", m_http_metrics, sizeof m_http_metrics},
     {"http.mime", m_http_mime, sizeof m_http_mime},

@@ -17,6 +17,13 @@ struct TaskMachineTests {
       ]
     ),
     (
+      "a request that the layer above may make itself",
+      [
+        (.loaderWanted, .askLoader), (.loaderChosen, .enqueue), (.turnGranted, .attach), (.head(.final), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
       "followed redirect",
       [
         (.turnGranted, .attach), (.head(.redirect(needsBody: false)), .discardBody), (.ended(.failure), .nextRequest),
@@ -133,7 +140,7 @@ struct TaskMachineTests {
     var machine = TaskMachine()
     let strays: [Event] = [
       .redirectAnswered(.refuse), .responseAnswered(allow: false), .newBody(available: false), .consumed,
-      .settled(success: false), .head(.final), .ended(.failure),
+      .settled(success: false), .head(.final), .ended(.failure), .loaderChosen,
     ]
     for stray in strays { #expect(machine.handle(stray) == .none) }
     #expect(machine.handle(.turnGranted) == .attach)

@@ -22,7 +22,7 @@ local function is_interruption(self, value)
   return self.state == "canceling" or self.error ~= nil and self.error.code == "cancelled"
 end
 
-local function handler_failed(self, raised)
+function steps.handler_failed(self, raised)
   raised = errors.captured(raised)
   local value = raised.value
   if self.failure or is_interruption(self, value) then return end
@@ -39,7 +39,7 @@ end
 function steps.call(self, fn, ...)
   local ok, result = xpcall(fn, errors.capture, ...)
   if ok then return true, result end
-  handler_failed(self, result)
+  steps.handler_failed(self, result)
   return false
 end
 

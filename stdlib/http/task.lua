@@ -25,7 +25,8 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
-  reader = false, progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
+  reader = false, load = false, load_error = false, next_request = false,
+  progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
   priority = 0.5, _metrics = false,
@@ -115,6 +116,7 @@ local function complete(self, err, head)
   self.state = "completed"
   if err then
     if self.failure and err.code == "cancelled" then err = self.failure end
+    if self.load_error and err.code == "handler_error" then err = self.load_error end
     if not errors.is(err) then err = errors.new(err) end
     err.task = err.task or self
     err.response = err.response or head
@@ -133,6 +135,7 @@ function task.on_completed(number, err, body, metrics, redirects, status, reason
   local self = active.take(number)
   if not self then return end
   scopes.leave(self.scope, self)
+  if self.load then require("http.loads").stop(self) end
   self._metrics = metrics
   if not self.is_call then
     self.count_of_bytes_received, self.count_of_bytes_sent = nil, nil

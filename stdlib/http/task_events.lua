@@ -26,7 +26,8 @@ events[events.REDIRECT] = function(number, status, reason, version, url, block, 
     has_body)
   local self = find(number)
   if not self then return end
-  local proposed = request.redirected(self.current_request, method, target, flat, has_body)
+  local proposed = request.redirected(self.next_request or self.current_request, method, target, flat, has_body)
+  self.next_request = false
   if steps.has_handler(self, "will_perform_redirection") then
     enqueue(self, steps.redirect, response.make(status, reason, version, url, block, expected), proposed)
   else

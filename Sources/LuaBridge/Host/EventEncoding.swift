@@ -39,6 +39,11 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
+    case .needsLoader(let task, let request):
+      append(.loader, task.rawValue)
+      append(request)
+    case .loadDrained(let task):
+      append(.loadDrained, task.rawValue)
     case .sessionInvalidated(let session):
       append(.sessionInvalidated, session.rawValue)
     }

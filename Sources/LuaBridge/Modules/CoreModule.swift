@@ -11,6 +11,7 @@ enum CoreModule {
     NativeModule(
       name,
       functions: schedulerFunctions(scheduler) + taskFunctions(scheduler) + answerFunctions(scheduler)
+        + LoadFunctions.all(scheduler)
         + diagnosticFunctions(scheduler))
   }
 
@@ -150,7 +151,7 @@ enum CoreModule {
     }
   }
 
-  private static func answer(
+  static func answer(
     _ name: String, _ scheduler: Scheduler, _ make: @escaping (HostCall) -> Answer?
   ) -> NativeModule.Function {
     .init(name) { call in

@@ -38,6 +38,18 @@ public enum Answer {
   /// To `Event.needsBodyStream`: a fresh body, or `nil` when there is none to be had
   /// (the task then fails with `request_body_stream_exhausted`).
   case newBody(RequestBody?)
+  /// To `Event.needsLoader`.
+  case loader(Loader)
+  /// After `.loader(.script)`: how far the load has come.
+  case load(LoadStep)
+}
+
+/// Who makes a request.
+public enum Loader {
+  /// The core.
+  case network
+  /// The layer above, which says what comes by `Answer.load`.
+  case script
 }
 
 public enum RedirectAnswer {

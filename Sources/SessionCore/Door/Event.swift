@@ -22,6 +22,11 @@ public enum Event {
   case needsBodyChunk(TaskID, suggestedSize: Int)
   /// The body must be sent again and cannot be rewound. Waits for `Answer.newBody`. Only with `Interest.newBody`.
   case needsBodyStream(TaskID)
+  /// A request is about to be made, which the layer above may make in the core's place; waits for `Answer.loader`. Only
+  /// with `SessionConfiguration.asksForLoaders`.
+  case needsLoader(TaskID, Request)
+  /// All that came before `LoadStep.tellWhenDrained` has been taken.
+  case loadDrained(TaskID)
   /// The end of a task.
   case completed(TaskID, Completion)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
@@ -32,7 +37,7 @@ public enum Event {
     switch self {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
-      .needsBodyStream(let task):
+      .needsBodyStream(let task), .needsLoader(let task, _), .loadDrained(let task):
       task
     case .sessionInvalidated: nil
     }

@@ -139,6 +139,10 @@ public struct SessionConfiguration {
   public var caFile: String?
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
+  /// The layer above may make requests itself (`Event.needsLoader`).
+  public var asksForLoaders = false
+  /// `file:` URLs are read.
+  public var allowsFileURLs = false
   /// Text of each request and response on standard error, secrets masked (`-v`).
   public var trace = false
 

@@ -5,8 +5,10 @@
 /// meaning in a state (a late answer, a second cancel) gives `.none`.
 struct TaskMachine {
   enum State: Equatable {
-    /// Waits for a turn at its host. turnGranted → transferring · failed → completed
+    /// Waits for a turn at its host. turnGranted → transferring · loaderWanted → askingLoader · failed → completed
     case queued
+    /// The layer above decides whether it makes the request itself. loaderChosen → queued · failed → completed
+    case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
     /// head → askingRedirect, askingResponse, draining or transferring · ended → settling, delivering, completed,
     /// askingBody, or queued when the same request must be made again · failed → completed
@@ -33,6 +35,10 @@ struct TaskMachine {
   enum Event {
     /// The session's limits allow the task to begin (or to go on with the next request).
     case turnGranted
+    /// The layer above may make the request itself (protocol classes).
+    case loaderWanted
+    /// It has said who makes it.
+    case loaderChosen
     /// The head of a final response is there.
     case head(Verdict)
     case redirectAnswered(RedirectChoice)
@@ -78,8 +84,12 @@ struct TaskMachine {
 
   enum Action: Equatable {
     case none
-    /// Give the request to libcurl.
+    /// Give the request to libcurl, or begin the load that takes its place.
     case attach
+    /// Ask who makes the request.
+    case askLoader
+    /// Find the host, and a turn there.
+    case enqueue
     /// Send the event and keep the body back.
     case askRedirect
     case askResponse
@@ -113,7 +123,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling, .completed: return false
+    case .queued, .askingLoader, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling, .completed:
+      return false
     }
   }
 
@@ -121,6 +132,8 @@ struct TaskMachine {
     switch event {
     case .failed: return fail()
     case .turnGranted: return turnGranted()
+    case .loaderWanted: return loaderWanted()
+    case .loaderChosen: return loaderChosen()
     case .head(let verdict): return head(verdict)
     case .redirectAnswered(let choice): return redirectAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
@@ -139,6 +152,18 @@ struct TaskMachine {
     guard state == .queued else { return .none }
     state = .transferring
     return .attach
+  }
+
+  private mutating func loaderWanted() -> Action {
+    guard state == .queued else { return .none }
+    state = .askingLoader
+    return .askLoader
+  }
+
+  private mutating func loaderChosen() -> Action {
+    guard state == .askingLoader else { return .none }
+    state = .queued
+    return .enqueue
   }
 
   private mutating func head(_ verdict: Verdict) -> Action {
@@ -195,7 +220,7 @@ struct TaskMachine {
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .askingBody, .delivering, .settling, .completed: return .none
     }
   }
 

@@ -20,6 +20,11 @@ final class Transfer: TimerEntry {
 
   var easy: EasyHandle?
   var host: Host?
+  /// What makes the request in libcurl's place.
+  var load: LocalLoad?
+  var isLoadQueued = false
+  /// The layer above has said who makes the request.
+  var isLoaderChosen = false
   /// libcurl has the handle.
   var isAttached = false
   /// It is in its host's queue.
@@ -127,7 +132,9 @@ final class Transfer: TimerEntry {
   func perform(_ action: TaskMachine.Action) {
     switch action {
     case .none: break
-    case .attach: attach()
+    case .attach: if load == nil { attach() } else { beginLoad() }
+    case .askLoader: core.outbox.append(.needsLoader(id, request))
+    case .enqueue: enqueue()
     case .askRedirect: askRedirect()
     case .askResponse: core.outbox.append(.response(id, currentHead()))
     case .discardBody:
@@ -166,10 +173,14 @@ final class Transfer: TimerEntry {
     return RequestCheck.problem(with: request, look: urlLook)
   }
 
-  /// Finds the host and waits for a turn there.
+  /// Finds the host and waits for a turn there. A load that needs no host begins at once.
   func enqueue() {
-    guard findHost(), let host else { return }
+    if session.configuration.asksForLoaders, !isLoaderChosen {
+      return isSuspended ? () : advance(.loaderWanted)
+    }
+    guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
+    guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
     host.enqueue(self)

@@ -26,6 +26,8 @@ extension Transfer {
     case .bodyFailed(let error):
       if isWaitingForChunk { fail(error) }
     case .newBody(let body): receiveNewBody(body)
+    case .loader(let loader): receiveLoader(loader)
+    case .load(let step): receiveLoadStep(step)
     }
   }
 

@@ -33,13 +33,13 @@ extension Transfer {
     fail(problem)
   }
 
-  private func openSink() -> TaskError? {
+  func openSink() -> TaskError? {
     guard !isSinkOpen, let file = sink.file else { return nil }
     isSinkOpen = true
     return file.open()
   }
 
-  private func resetForRequest() {
+  func resetForRequest() {
     intake.reset()
     bodyMode = .hold
     received = 0
@@ -96,7 +96,7 @@ extension Transfer {
     return .failure
   }
 
-  private func successfulEnding() -> TaskMachine.Ending {
+  func successfulEnding() -> TaskMachine.Ending {
     if sink.isMemory || sink.file != nil || sink.isDelivered, let problem = sink.finish() {
       error = problem
       return .failure

@@ -28,7 +28,9 @@ extension Transfer {
     HeaderText.forEachLine(intake.block.buffer) { line in
       guard isFirst, let location = HeaderText.value(of: "location", in: line) else { return }
       isFirst = false
-      outcome = RedirectRules.evaluate(request, url: url, status: intake.status, location: location)
+      outcome = RedirectRules.evaluate(
+        request, url: url, status: intake.status, location: location,
+        allowsAnyScheme: session.configuration.asksForLoaders)
     }
     return outcome
   }
@@ -55,12 +57,18 @@ extension Transfer {
     advance(.redirectAnswered(.follow(needsBody: next.keepsBody && !canReplayBody)))
   }
 
+  /// Whether a request goes to another origin than the current one, or to what has none.
+  func crossesOrigin(to next: Request) -> Bool {
+    guard case .success(let from) = URLParts.parse(url), case .success(let to) = URLParts.parse(next.url) else {
+      return true
+    }
+    return !RedirectRules.sameOrigin(from, to)
+  }
+
   /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader.
   private func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
     var result = proposed
-    if case .success(let from) = URLParts.parse(url), case .success(let to) = URLParts.parse(changed.url) {
-      result.crossesOrigin = !RedirectRules.sameOrigin(from, to)
-    }
+    result.crossesOrigin = crossesOrigin(to: changed)
     result.request = RedirectRules.guarded(changed, previous: request, crossesOrigin: result.crossesOrigin)
     if case .reader = changed.body, case .reader = request.body {
       result.keepsBody = true
@@ -87,6 +95,7 @@ extension Transfer {
     }
     answeredChallenge = false
     challengeScheme = nil
+    isLoaderChosen = false
     takeBody(next)
   }
 

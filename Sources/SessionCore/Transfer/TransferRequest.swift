@@ -4,7 +4,8 @@ import Glibc
 /// What goes out: the handle's settings and the body.
 extension Transfer {
   /// Finds the queue the request belongs to. A handle is taken only when its turn has come, so that thousands may
-  /// wait; a host that is known needs no parsing before. False when that ended the task.
+  /// wait; a host that is known needs no parsing before. No host where a load was found instead. False when that ended
+  /// the task.
   func findHost() -> Bool {
     let look = urlLook
     if look.isPlain, let known = knownHost(look) {
@@ -13,7 +14,8 @@ extension Transfer {
       host = known
       return true
     }
-    if let problem = SchemeCheck.problem(with: request.url) ?? parseURL(into: session.scratchURL) {
+    if let problem = SchemeCheck.problem(with: request.url) { return findLoad(problem) }
+    if let problem = parseURL(into: session.scratchURL) {
       fail(problem)
       return false
     }

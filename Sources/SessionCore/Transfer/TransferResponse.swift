@@ -70,7 +70,7 @@ extension Transfer {
     updatePause()
   }
 
-  private var hasNoBody: Bool {
+  var hasNoBody: Bool {
     intake.status == 204 || intake.status == 304 || HeaderText.equalNames(request.method, "HEAD")
   }
 
@@ -99,7 +99,7 @@ extension Transfer {
     return 0
   }
 
-  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
+  func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
     switch sink.receive(bytes) {
     case .taken:
       received += bytes.count
@@ -157,6 +157,7 @@ extension Transfer {
 
   /// Makes libcurl pause or go on in each direction, as things now stand.
   func updatePause() {
+    if load != nil { return queueLoad() }
     guard isAttached, let easy, !core.isInsideLibcurl else { return }
     var mask: Int32 = 0
     if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
