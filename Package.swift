@@ -30,7 +30,6 @@ let package = Package(
     .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
     .systemLibrary(name: "CWslay", pkgConfig: "libwslay", providers: [.apt(["libwslay-dev"])]),
 
@@ -38,6 +37,8 @@ let package = Package(
     .target(name: "CLuaShim", dependencies: ["CLuaLink", "CJansson"], cSettings: strictC),
     .target(name: "CArguments", cSettings: strictC),
     .target(name: "CCurlShim", dependencies: ["CCurl"], cSettings: strictC),
+    // Its header only: the library is loaded when a store is first opened.
+    .target(name: "CSQLiteShim", cSettings: strictC),
 
     // The Lua standard library, embedded as bytes.
     .target(
@@ -46,7 +47,7 @@ let package = Package(
 
     .target(
       name: "SessionCore",
-      dependencies: ["CCurlShim", "CCurl", "COpenSSL", "CZlib", "CBrotli", "CZstd"],
+      dependencies: ["CCurlShim", "CSQLiteShim", "CCurl", "COpenSSL", "CZlib", "CBrotli", "CZstd"],
       swiftSettings: strictSwift),
     .target(
       name: "LuaBridge",

@@ -19,4 +19,6 @@ enum EventKind: Int {
   /// A request that a protocol class may make.
   case loader = 16
   case loadDrained = 17
+  /// A response is to be stored.
+  case willCache = 20
 }

@@ -18,9 +18,9 @@ struct BodyFiles {
     let name = SHA256Digest.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
     let temporary = "\(directory)/\(Self.folder(name))/.\(name)"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-    var descriptor = open(temporary, flags, 0o600)
+    var descriptor = Glibc.open(temporary, flags, 0o600)
     if descriptor < 0, errno == ENOENT, Directories.make("\(directory)/\(Self.folder(name))") == 0 {
-      descriptor = open(temporary, flags, 0o600)
+      descriptor = Glibc.open(temporary, flags, 0o600)
     }
     guard descriptor >= 0 else { return nil }
     return BodyWriter(name: name, descriptor: descriptor, temporary: temporary, final: path(name))

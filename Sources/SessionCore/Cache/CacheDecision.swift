@@ -39,7 +39,8 @@ struct CacheLoad: Equatable {
   /// The rest of a part is asked for.
   var isCompletion: Bool { !conditions.isEmpty && !(stored?.isComplete ?? true) }
 
-  static let past = CacheLoad(mayStore: false)
+  /// Past the cache.
+  static var past: CacheLoad { CacheLoad(mayStore: false) }
 }
 
 /// The rules by which a decision is made. No clock, no disk.

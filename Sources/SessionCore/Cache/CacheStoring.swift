@@ -123,6 +123,15 @@ extension CacheRules {
     return etag == known
   }
 
+  /// The 304 to a condition of the caller's says that this stored response is the one the caller has.
+  func isConfirmed(_ stored: StoredResponse, by response: Received, for request: CacheRequest) -> Bool {
+    guard confirms(response, stored) else { return false }
+    let asked = request.fields
+    if let etag = stored.etag { return (response.fields.bytes("etag") ?? asked.bytes("if-none-match")) == etag }
+    guard let modified = stored.lastModified else { return false }
+    return !asked.has("if-none-match") && (response.fields.bytes("last-modified") ?? asked.bytes("if-modified-since")) == modified
+  }
+
   /// What the answer to HEAD makes of a stored response (§4.3.5): brought up to date, or nil where it is another one now.
   func updated(_ stored: StoredResponse, byHead response: Received) -> StoredResponse? {
     let news = response.fields

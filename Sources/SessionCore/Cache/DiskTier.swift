@@ -209,7 +209,14 @@ final class DiskTier {
     _ response: StoredResponse, into database: Database
   ) throws(DatabaseProblem) -> [String] {
     guard case .file(let name, let digest) = response.place else { return [] }
-    let removed = try delete("key = ? AND selecting = ?", [.text(response.key), .text(response.selecting.text)], database)
+    var removed: [String] = []
+    try database.query(
+      "DELETE FROM responses WHERE key = ? AND selecting = ? RETURNING file", .text(response.key),
+      .text(response.selecting.text)
+    ) { row in
+      removed.append(row.text(0))
+      return true
+    }
     let block = response.fields.block
     try database.run(
       """
@@ -228,10 +235,10 @@ final class DiskTier {
   }
 
   private static func delete(
-    _ condition: String, _ values: [SQLValue], _ database: Database
+    _ condition: String, _ value: SQLValue, _ database: Database
   ) throws(DatabaseProblem) -> [String] {
     var names: [String] = []
-    try database.query("DELETE FROM responses WHERE \(condition) RETURNING file", values) { row in
+    try database.query("DELETE FROM responses WHERE \(condition) RETURNING file", value) { row in
       names.append(row.text(0))
       return true
     }
@@ -248,7 +255,7 @@ final class DiskTier {
       return size > capacity - capacity / 8
     }
     var names: [String] = []
-    for id in oldest { names += try Self.delete("id = ?", [.integer(id)], database) }
+    for id in oldest { names += try Self.delete("id = ?", .integer(id), database) }
     return names
   }
 
@@ -275,17 +282,17 @@ final class DiskTier {
 
   func remove(key: String) {
     guard mayHave(key) else { return }
-    if !remove("key = ?", [.text(key)]) { voidKeys.insert(key) }
+    if !remove("key = ?", .text(key)) { voidKeys.insert(key) }
   }
 
-  func remove(_ response: StoredResponse) { remove("id = ?", [.integer(response.id)]) }
+  func remove(_ response: StoredResponse) { remove("id = ?", .integer(response.id)) }
 
-  func remove(since date: Double) { remove("stored_at >= ?", [.real(date)]) }
+  func remove(since date: Double) { remove("stored_at >= ?", .real(date)) }
 
   @discardableResult
-  private func remove(_ condition: String, _ values: [SQLValue]) -> Bool {
+  private func remove(_ condition: String, _ value: SQLValue) -> Bool {
     let removed = attempt { database throws(DatabaseProblem) in
-      try database.transaction { () throws(DatabaseProblem) in try Self.delete(condition, values, database) }
+      try database.transaction { () throws(DatabaseProblem) in try Self.delete(condition, value, database) }
     }
     removed?.forEach(bodies.remove)
     return removed != nil

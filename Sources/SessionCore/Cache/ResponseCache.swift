@@ -110,6 +110,25 @@ public final class ResponseCache {
     store(response) { .memory(body) }
   }
 
+  /// Stores a part of a representation, put together with what is stored of it already. Answers what is stored now,
+  /// and its body where that is more than what came.
+  func store(part: StoredResponse, _ recorder: BodyRecorder) -> (StoredResponse, Bytes?) {
+    let known = variants(part.key).filter { $0.selecting == part.selecting }
+    for one in known {
+      guard let combination = rules.combined(one, with: part), let old = body(of: one), let new = recorder.contents(),
+        let before = old.bytes(0..<combination.before),
+        let after = old.bytes((old.length - combination.after)..<old.length)
+      else { continue }
+      guard before.append(new.buffer), before.append(after.buffer) else { continue }
+      store(combination.response, before)
+      return (combination.response, before)
+    }
+    // A whole response that holds more than this part is not given up for it.
+    guard !known.contains(where: \.isComplete) else { return (part, nil) }
+    store(part, recorder)
+    return (part, nil)
+  }
+
   private func store(_ response: StoredResponse, _ place: () -> StoredResponse.Place?) {
     guard response.storage != .notAllowed, (voidSince[response.key] ?? -.infinity) < response.requestedAt,
       let place = place()

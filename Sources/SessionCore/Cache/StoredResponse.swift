@@ -21,7 +21,7 @@ struct StoredResponse: Equatable {
   var storedAt = 0.0
   /// What a script has put beside it (JSON).
   var userInfo: [UInt8] = []
-  var storage = StoragePolicy.allowed
+  var storage = CachedResponse.Storage.allowed
 
   /// Where the body is.
   enum Place: Equatable {
@@ -43,13 +43,6 @@ struct StoredResponse: Equatable {
     var first: Int
     /// The length of the whole.
     var total: Int
-  }
-
-  /// `URLCache.StoragePolicy`.
-  enum StoragePolicy: String, Sendable {
-    case allowed
-    case memoryOnly = "memory_only"
-    case notAllowed = "not_allowed"
   }
 
   var directives: CacheDirectives { CacheDirectives(fields.all("cache-control")) }

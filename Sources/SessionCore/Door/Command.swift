@@ -38,6 +38,8 @@ public enum Answer {
   /// To `Event.needsBodyStream`: a fresh body, or `nil` when there is none to be had
   /// (the task then fails with `request_body_stream_exhausted`).
   case newBody(RequestBody?)
+  /// To `Event.willCache`: what to store, `nil` for nothing.
+  case cache(CachedResponse?)
   /// To `Event.needsLoader`.
   case loader(Loader)
   /// After `.loader(.script)`: how far the load has come.

@@ -19,6 +19,7 @@ public final class SessionCore: Port {
   private var sessions: [Int: Session] = [:]
   private var transfers = IDTable<Transfer>()
   private var multis: [Multi?] = []
+  let caches = CoreCaches()
 
   public init() {
     hs_keep_memory()
@@ -32,9 +33,12 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
+    caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
   }
+
+  public var isBusyInBackground: Bool { caches.isRevalidating }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
 
@@ -98,6 +102,7 @@ public final class SessionCore: Port {
       }
     }
     if !loading.isEmpty { pumpLoads() }
+    caches.write(due: now)
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
     dropRetired()
@@ -121,6 +126,7 @@ public final class SessionCore: Port {
     guard loading.isEmpty else { return 0 }
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
+    if let write = caches.deadline, write < next { next = write }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
     }
@@ -193,6 +199,11 @@ public final class SessionCore: Port {
       outbox.append(.completed(id, Completion(error: error)))
       return
     }
+    start(id, session, request)
+  }
+
+  /// Begins a task whose session is there.
+  func start(_ id: TaskID, _ session: Session, _ request: TaskRequest) {
     let transfer = Transfer(id: id, session: session, options: request)
     transfers[id.rawValue] = transfer
     session.taskCount += 1
@@ -206,7 +217,11 @@ public final class SessionCore: Port {
   func complete(_ transfer: Transfer, _ completion: Completion) {
     transfers[transfer.id.rawValue] = nil
     timers.remove(transfer)
-    outbox.append(.completed(transfer.id, completion))
+    if CoreCaches.isRevalidation(transfer.id) {
+      caches.endRevalidation(CacheKey.make(transfer.options.request.url))
+    } else {
+      outbox.append(.completed(transfer.id, completion))
+    }
     let session = transfer.session
     session.taskCount -= 1
     endIfIdle(session)

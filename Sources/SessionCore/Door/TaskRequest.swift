@@ -72,6 +72,8 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
+  /// `nil`: the session's.
+  public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host.
   public var priority: Double = 0.5
 
@@ -87,6 +89,7 @@ public struct Interest: OptionSet, Sendable {
   public static let sentBodyData = Interest(rawValue: 8)
   public static let newBody = Interest(rawValue: 16)
   public static let progress = Interest(rawValue: 32)
+  public static let cache = Interest(rawValue: 128)
 }
 
 /// Where the response body goes.
@@ -143,6 +146,8 @@ public struct SessionConfiguration {
   public var asksForLoaders = false
   /// `file:` URLs are read.
   public var allowsFileURLs = false
+  public var cachePolicy = CachePolicy.useProtocolCachePolicy
+  public var cache = CacheChoice.none
   /// Text of each request and response on standard error, secrets masked (`-v`).
   public var trace = false
 
@@ -154,6 +159,16 @@ public enum ProxyConfiguration {
   case environment
   case none
   case url(String, noProxy: String)
+}
+
+/// Which cache a session has.
+public enum CacheChoice {
+  case none
+  /// The user's, which all processes share (`$XDG_CACHE_HOME/httpscript`).
+  case standard
+  /// One of its own, in memory.
+  case memory
+  case given(ResponseCache)
 }
 
 public enum HTTPVersionPolicy: Sendable {

@@ -26,6 +26,8 @@ struct TaskMachine {
     case askingBody
     /// The transfer is over and the consumer still has pieces to take. consumed → completed · failed → completed
     case delivering
+    /// A handler decides whether the response is stored. cacheAnswered → settling or completed · failed → completed
+    case askingCache(settles: Bool)
     /// The file is being made durable by a helper thread. settled → completed · failed → completed
     case settling
     /// The completion has been queued: the end.
@@ -49,6 +51,8 @@ struct TaskMachine {
     case consumed
     /// The layer above gave a body to send anew, or none.
     case newBody(available: Bool)
+    /// The layer above has said whether the response is stored.
+    case cacheAnswered
     /// The helper thread is done with the file.
     case settled(success: Bool)
     /// Cancelled, timed out, or a handler failed.
@@ -76,7 +80,10 @@ struct TaskMachine {
 
   enum Ending {
     /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
-    case success(undelivered: Bool, settles: Bool)
+    /// `asksCache`: a handler decides whether it is stored.
+    case success(undelivered: Bool, settles: Bool, asksCache: Bool = false)
+    /// It failed, and a stored response takes its place.
+    case replaced
     case failure
     /// libcurl could not rewind the body; it must be had anew and the request made again.
     case bodyLost
@@ -101,6 +108,8 @@ struct TaskMachine {
     case nextRequest
     /// Ask for a body that can be sent.
     case askBody
+    /// Ask whether the response is stored.
+    case askCache
     case settleFile
     /// Queue the completion; `success` false: with the error the driver knows.
     case complete(success: Bool)
@@ -115,6 +124,8 @@ struct TaskMachine {
   private var wantsBody = false
   /// How the transfer ended while a handler was being asked.
   private var ending = Ending.failure
+  /// Once the consumer has taken all, a handler is asked about storing it.
+  private var asksCache = false
 
   var isComplete: Bool { state == .completed }
 
@@ -123,7 +134,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingLoader, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling, .completed:
+    case .queued, .askingLoader, .askingRedirect, .askingResponse, .askingBody, .delivering, .askingCache, .settling,
+      .completed:
       return false
     }
   }
@@ -138,7 +150,8 @@ struct TaskMachine {
     case .redirectAnswered(let choice): return redirectAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
-    case .consumed: return state == .delivering ? complete(success: true) : .none
+    case .consumed: return state == .delivering ? delivered(settles: false) : .none
+    case .cacheAnswered: return cacheAnswered()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
     }
@@ -220,7 +233,7 @@ struct TaskMachine {
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .askingBody, .delivering, .askingCache, .settling, .completed: return .none
     }
   }
 
@@ -230,17 +243,32 @@ struct TaskMachine {
     case .bodyLost:
       wantsBody = true
       return followUp()
-    case .success(let undelivered, let settles):
-      if settles {
-        state = .settling
-        return .settleFile
-      }
+    case .replaced: return followUp()
+    case .success(let undelivered, let settles, let asksCache):
+      self.asksCache = asksCache
       if undelivered {
         state = .delivering
         return .none
       }
-      return complete(success: true)
+      return delivered(settles: settles)
     }
+  }
+
+  /// The consumer has everything, or there is none.
+  private mutating func delivered(settles: Bool) -> Action {
+    if asksCache {
+      state = .askingCache(settles: settles)
+      return .askCache
+    }
+    guard settles else { return complete(success: true) }
+    state = .settling
+    return .settleFile
+  }
+
+  private mutating func cacheAnswered() -> Action {
+    guard case .askingCache(let settles) = state else { return .none }
+    asksCache = false
+    return delivered(settles: settles)
   }
 
   private mutating func followUp() -> Action {

@@ -23,6 +23,8 @@ final class Transfer: TimerEntry {
   /// What makes the request in libcurl's place.
   var load: LocalLoad?
   var isLoadQueued = false
+  /// What the cache has to do with the current request; nil for nothing.
+  var caching: CacheTransaction?
   /// The layer above has said who makes the request.
   var isLoaderChosen = false
   /// libcurl has the handle.
@@ -143,6 +145,7 @@ final class Transfer: TimerEntry {
     case .receiveBody: receiveResponse()
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
+    case .askCache: askCache()
     case .settleFile: settleFile()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
@@ -180,6 +183,7 @@ final class Transfer: TimerEntry {
     }
     guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
+    if load == nil, session.cache != nil || cachePolicy == .returnCacheDataDontLoad, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true

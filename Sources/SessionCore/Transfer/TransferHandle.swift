@@ -77,8 +77,31 @@ extension Transfer {
     detach()
     let host = self.host
     if isVerdictDeferred { judge() }
-    advance(.ended(ending(result, failure)))
+    advance(.ended(recorded(ending(result, failure), result)))
     if let host { startNext(host) }
+  }
+
+  /// Gives up on the transfer; a stored response takes its place.
+  func replaceTransfer() {
+    guard let easy else { return }
+    recordTransaction(easy)
+    detach()
+    let host = self.host
+    advance(.ended(.replaced))
+    if let host { startNext(host) }
+  }
+
+  /// The ending as the cache has it: what has come whole is stored, and what failed may be replaced.
+  private func recorded(_ ending: TaskMachine.Ending, _ result: CURLcode) -> TaskMachine.Ending {
+    guard caching != nil else { return ending }
+    switch ending {
+    case .success(let undelivered, let settles, _) where result == CURLE_OK:
+      return .success(undelivered: undelivered, settles: settles, asksCache: bodyRecorded())
+    case .failure where machine.state == .draining && result == CURLE_OK && !hasFailed: _ = bodyRecorded()
+    case .failure where fallsBack(): return .replaced
+    case .success, .failure, .bodyLost, .replaced: break
+    }
+    return ending
   }
 
   private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {

@@ -146,7 +146,8 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
-    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress
+    let conditions = caching?.load.conditions ?? []
+    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && conditions.isEmpty
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
@@ -156,6 +157,7 @@ extension Transfer {
       list.append(field)
     }
     if let authorization { list.append("Authorization: \(authorization)") }
+    conditions.forEach(list.append)
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list
   }
@@ -182,6 +184,15 @@ extension Transfer {
     case .basic(let user, let password): return "Basic \(Base64.encode("\(user):\(password)"))"
     case .bearer(let token): return "Bearer \(token)"
     case .none, .digest, .any: return nil
+    }
+  }
+
+  /// Whose response it will be; nil for nobody's in particular. Never leaves the process but as a digest.
+  var cacheIdentity: String? {
+    if let known = authorizationHeader { return known }
+    switch authentication {
+    case .digest(let user, let password), .any(let user, let password): return "\(user):\(password)"
+    case .none, .basic, .bearer: return nil
     }
   }
 
