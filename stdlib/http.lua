@@ -20,6 +20,10 @@ local http = {
   shared = session.shared_session(),
   -- http.request(url_or_fields) -> a request.
   request = function(given) return require("http.request").new(given) end,
+  -- http.credential{ user, password | token | certificate, key | trust } -> a credential.
+  credential = function(given) return require("http.credential").new(given) end,
+  -- http.cache([{ path =, memory_capacity =, disk_capacity = }]) -> a cache.
+  cache = function(given) return require("http.cache").new(given) end,
   spawn = fibers.spawn,
   sleep = fibers.sleep,
   -- http.map(list_or_iterator, limit, fn) -> results, errors.

@@ -9,8 +9,17 @@ static const char m_http[] = {
 static const char m_http_active[] = {
 #embed "http/active.lua"
 };
+static const char m_http_cache[] = {
+#embed "http/cache.lua"
+};
+static const char m_http_cached_response[] = {
+#embed "http/cached_response.lua"
+};
 static const char m_http_call[] = {
 #embed "http/call.lua"
+};
+static const char m_http_challenge[] = {
+#embed "http/challenge.lua"
 };
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
@@ -29,6 +38,9 @@ static const char m_http_crawl_frontier[] = {
 };
 static const char m_http_crawl_links[] = {
 #embed "http/crawl_links.lua"
+};
+static const char m_http_credential[] = {
+#embed "http/credential.lua"
 };
 static const char m_http_css[] = {
 #embed "http/css.lua"
@@ -145,13 +157,17 @@ static const char m_json[] = {
 static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
+    {"http.cache", m_http_cache, sizeof m_http_cache},
+    {"http.cached_response", m_http_cached_response, sizeof m_http_cached_response},
     {"http.call", m_http_call, sizeof m_http_call},
+    {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.charset", m_http_charset, sizeof m_http_charset},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
     {"http.crawl", m_http_crawl, sizeof m_http_crawl},
     {"http.crawl_fetch", m_http_crawl_fetch, sizeof m_http_crawl_fetch},
     {"http.crawl_frontier", m_http_crawl_frontier, sizeof m_http_crawl_frontier},
     {"http.crawl_links", m_http_crawl_links, sizeof m_http_crawl_links},
+    {"http.credential", m_http_credential, sizeof m_http_credential},
     {"http.css", m_http_css, sizeof m_http_css},
     {"http.css_parser", m_http_css_parser, sizeof m_http_css_parser},
     {"http.css_pseudo", m_http_css_pseudo, sizeof m_http_css_pseudo},

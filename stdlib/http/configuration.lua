@@ -16,7 +16,7 @@ local CONFIGURATION = {
   tls_minimum_supported = "string", tls_maximum_supported = "string", http_should_use_pipelining = "boolean",
   http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
   http_maximum_connections_per_host = "integer", cookie_storage = "false", credential_storage = "false",
-  cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
+  cache = "table|false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
   http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
   protocol_classes = "list", allows_file_urls = "boolean",
 }
@@ -27,7 +27,7 @@ local LATER = {
 }
 
 -- Likewise stores: only having none of them can be asked for.
-local STORAGES = { cookie_storage = true, credential_storage = true, cache = true }
+local STORAGES = { cookie_storage = true, credential_storage = true }
 
 local DEFAULTS = {
   request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
@@ -88,6 +88,8 @@ local function check_field(name, value)
     misuse("configuration field '%s' must be more than 0 seconds", name)
   elseif name == "protocol_classes" then
     check_protocol_classes(value)
+  elseif name == "cache" and value and not require("http.cache").is(value) then
+    misuse("configuration field 'cache' must be an http.cache or false")
   elseif name == "request_cache_policy" then
     request.check_policy(value)
   elseif name == "http_cookie_accept_policy" then
@@ -97,10 +99,20 @@ local function check_field(name, value)
   end
 end
 
+-- An ephemeral configuration has a cache of its own; the others share the user's.
+local function default_cache(self)
+  local cache = require "http.cache"
+  if rawget(self, "_kind") ~= "ephemeral" then return cache.standard() end
+  local own = cache.new()
+  rawget(self, STORE).cache = own
+  return own
+end
+
 function Configuration.__index(self, name)
   local value = rawget(self, STORE)[name]
-  if value == nil then return DEFAULTS[name] end
-  return value
+  if value ~= nil then return value end
+  if name == "cache" then return default_cache(self) end
+  return DEFAULTS[name]
 end
 
 function Configuration.__newindex(self, name, value)
@@ -120,6 +132,8 @@ local function copy_value(value, name)
   if type(value) ~= "table" then return value end
   if name == "protocol_classes" then return table.move(value, 1, #value, 1, {}) end
   if headers.is(value) then return headers.from(value) end
+  -- Stores are shared.
+  if (getmetatable(value) or {}).__shared then return value end
   local copied = {}
   for key, one in next, value do copied[key] = copy_value(one) end
   return copied
@@ -205,6 +219,14 @@ local PASSED = {
   "interface", "unix_socket", "ca_file", "allows_file_urls", "tls_minimum_supported", "tls_maximum_supported",
 }
 
+-- The user's cache is made by the core, so that a session that has it need not load http.cache.
+local function flatten_cache(given, add)
+  local cache = rawget(given, STORE).cache
+  if cache == nil and rawget(given, "_kind") == "ephemeral" then cache = given.cache end
+  if cache == false then return end
+  add("cache", cache and require("http.cache").handle(cache) or "standard")
+end
+
 -- A configuration as the pairs that the core takes.
 function configuration.flatten(given)
   local flat = {}
@@ -220,6 +242,10 @@ function configuration.flatten(given)
     local value = given[name]
     if value ~= nil then add(name, value) end
   end
+  if given.request_cache_policy ~= DEFAULTS.request_cache_policy then
+    add("request_cache_policy", given.request_cache_policy)
+  end
+  flatten_cache(given, add)
   if given.http_additional_headers then
     local fields, problem = headers.flatten(headers.from(given.http_additional_headers))
     if problem then misuse("configuration field 'http_additional_headers': %s", problem) end

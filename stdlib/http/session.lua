@@ -52,8 +52,9 @@ function session.new(given, delegate)
   local copy = given ~= nil and configuration.copy(given)
   -- What each call uses stands in the table itself, where looking it up costs no function call.
   return setmetatable({
-    delegate = delegate, _configuration = copy, _cache_policy = copy and copy.request_cache_policy,
-    _flat = copy and configuration.flatten(copy) or {}, _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
+    delegate = delegate, _configuration = copy,
+    _flat = copy and configuration.flatten(copy) or { "cache", "standard" },
+    _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
     _protocols = copy and configuration.protocols(copy),
     _invalid = false, _seen_calls = false, _call_begins = methods._call_begins, _call_done = methods._call_done,
   }, Session)
@@ -223,14 +224,21 @@ end
 function methods:reset()
   check_receiver(self, "reset")
   fibers.require_yieldable()
-  if rawget(self, "_number") then core.close_idle_connections(self._number) end
+  local number = self:_core()
+  core.close_idle_connections(number)
+  core.empty_cache(number)
   fibers.sleep(0)
 end
 
 -- session:flush() yields: idle connections are closed and what is stored is on disk.
 function methods:flush()
   check_receiver(self, "flush")
-  self:reset()
+  fibers.require_yieldable()
+  if rawget(self, "_number") then
+    core.close_idle_connections(self._number)
+    core.write_cache(self._number)
+  end
+  fibers.sleep(0)
 end
 
 events[events.SESSION_INVALIDATED] = function(number)

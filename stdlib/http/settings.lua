@@ -43,6 +43,8 @@ end
 local NAMED = {}
 settings.named = NAMED
 
+function NAMED.cache_policy(req) return req.cache_policy end
+
 -- The options that stand in no position of their own, as the core takes them; nil when none is given. `req`: the
 -- request, `given`: the options of a call or the settings of a task.
 function settings.options(req, given)

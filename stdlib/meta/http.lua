@@ -54,6 +54,11 @@ function http.session(configuration, delegate) end
 ---@return http.request
 function http.request(url) end
 
+---Makes a credential, to answer a challenge with.
+---@param fields http.credential.fields
+---@return http.credential
+function http.credential(fields) end
+
 ---Sends GET. *Yields.*
 ---@async
 ---@param url string|http.url

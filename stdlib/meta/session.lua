@@ -178,7 +178,7 @@ function session:send(request, options) end
 
 ---A task: one request, with its redirects, until its response. It is made suspended. The verbs (`http.get` and so on) are
 ---tasks with a completion: of the delegate's handlers they call `did_create_task`, `will_perform_redirection`,
----`need_new_body_stream`, `did_send_body_data`, `did_receive_informational_response` and
+---the challenge handlers, `need_new_body_stream`, `did_send_body_data`, `did_receive_informational_response` and
 ---`did_finish_collecting_metrics`, but not those for the response, the data and the completion.
 ---@class http.task
 ---@field identifier integer Within its session.
@@ -222,9 +222,11 @@ function task:copy() end
 ---after the other; each may wait, and the transfer waits with it. A handler that returns nothing asks for what would be
 ---done without it. An error raised in one cancels the task with the code `handler_error` (domain "script").
 ---@class http.delegate
+---@field session_did_receive_challenge? fun(session: http.session, challenge: http.challenge): http.disposition|nil, http.credential? Challenges that concern a connection: `server_trust`, `client_certificate`, `ntlm`, `negotiate`.
 ---@field did_become_invalid? fun(session: http.session, err: http.error|nil)
 ---@field did_create_task? fun(session: http.session, task: http.task)
 ---@field will_perform_redirection? fun(session: http.session, task: http.task, response: http.response, request: http.request): http.request|false|nil The request to go on with; false to deliver the redirect itself.
+---@field did_receive_challenge? fun(session: http.session, task: http.task, challenge: http.challenge): http.disposition|http.request|nil, http.credential? All other challenges, and those too where `session_did_receive_challenge` is absent. A request takes the challenged one's place.
 ---@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body once more.
 ---@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer)
 ---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.

@@ -16,6 +16,10 @@ extension Outbox {
       append(.redirect, task.rawValue)
       append(proposed)
       append(head)
+    case .challenge(let task, let challenge):
+      append(.challenge, task.rawValue)
+      append(challenge)
+      if let head = challenge.failureResponse { append(head) }
     case .informational(let task, let head):
       append(.informational, task.rawValue)
       append(head)
@@ -53,7 +57,7 @@ extension Outbox {
   }
 
   /// Six values: status, reason, version, url, header block, expected length.
-  private func append(_ head: ResponseHead) {
+  func append(_ head: ResponseHead) {
     append(head.status)
     append(head.reason)
     append(head.httpVersion)

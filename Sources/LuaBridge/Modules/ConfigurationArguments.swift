@@ -7,14 +7,15 @@ enum ConfigurationArguments {
     let message: String
   }
 
-  static func read(_ call: HostCall, from start: Int) -> Result<SessionConfiguration, Problem> {
+  static func read(_ call: HostCall, from start: Int, _ caches: Caches) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
+    let standard = { caches.standard }
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
         return .failure(Problem(message: "a configuration field has no name"))
       }
-      guard set(name, call, index + 1, in: &configuration) else {
+      guard set(name, call, index + 1, in: &configuration, standard) else {
         return .failure(Problem(message: "configuration field '\(name)' has a value of the wrong kind"))
       }
       index += 2
@@ -23,13 +24,19 @@ enum ConfigurationArguments {
   }
 
   private static func set(
-    _ name: String, _ call: HostCall, _ index: Int, in configuration: inout SessionConfiguration
+    _ name: String, _ call: HostCall, _ index: Int, in configuration: inout SessionConfiguration,
+    _ standardCache: () -> ResponseCache
   ) -> Bool {
     switch name {
     case "timeout_for_request": assign(call.number(index)) { configuration.timeoutForRequest = $0 }
     case "timeout_for_resource": assign(call.number(index)) { configuration.timeoutForResource = $0 }
     case "http_maximum_connections_per_host":
       assign(call.integer(index)) { configuration.maximumConnectionsPerHost = $0 }
+    case "request_cache_policy":
+      assign(call.string(index).flatMap(CachePolicy.init)) { configuration.cachePolicy = $0 }
+    // An object, or "standard".
+    case "cache":
+      assign(call.object(index, CacheModule.type) ?? (call.isNil(index) ? nil : standardCache())) { configuration.cache = $0 }
     case "http_additional_headers":
       assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
     case "user_agent": assign(call.string(index)) { configuration.userAgent = $0 }

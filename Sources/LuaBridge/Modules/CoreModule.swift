@@ -45,7 +45,7 @@ enum CoreModule {
     [
       .init("session") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }
-        switch ConfigurationArguments.read(call, from: 2) {
+        switch ConfigurationArguments.read(call, from: 2, scheduler.caches) {
         case .success(var configuration):
           configuration.trace = scheduler.trace
           scheduler.submit(.createSession(SessionID(id), configuration))
@@ -94,6 +94,8 @@ enum CoreModule {
       command("resume", scheduler) { .resumeTask(TaskID($0)) },
       command("cancel", scheduler) { .cancelTask(TaskID($0)) },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
+      command("empty_cache", scheduler) { .emptyCache(SessionID($0)) },
+      command("write_cache", scheduler) { .writeCache(SessionID($0)) },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }
         scheduler.submit(.invalidateSession(SessionID(id), cancellingTasks: call.boolean(2)))
@@ -102,14 +104,16 @@ enum CoreModule {
     ]
   }
 
-  /// answer_redirect, answer_response, consumed, body_chunk, body_failed, new_body.
+  /// answer_redirect, answer_challenge, answer_response, consumed, body_chunk, body_failed, new_body.
   private static func answerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       answer("answer_redirect", scheduler) { call in
         guard let method = call.string(3) else { return .redirect(call.boolean(2) ? .followProposed : .refuse) }
         return TaskArguments.request(call, method: method, at: 4, parts: 8).map { .redirect(.follow($0)) }
       },
+      answer("answer_challenge", scheduler, ChallengeArguments.answer),
       answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
+      answer("answer_cache", scheduler) { call in .cache(call.boolean(2) ? cached(call) : nil) },
       answer("consumed", scheduler) { _ in .dataConsumed },
       answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },
       answer("body_failed", scheduler) { call in
@@ -139,6 +143,19 @@ enum CoreModule {
         return .returned
       },
     ]
+  }
+
+  /// What a handler wants stored: status, reason, fields, data, user information, storage; all nil for what there was.
+  private static func cached(_ call: HostCall) -> CachedResponse {
+    let head = ResponseHead(
+      status: call.integer(3) ?? 0, reason: call.string(4) ?? "", httpVersion: "", url: "",
+      headerBlock: HeaderField.block(TaskArguments.fields(call.bytes(5))), expectedContentLength: -1)
+    let cached = CachedResponse(head: head, data: call.bytes(6).map(Bytes.init(copying:)) ?? Bytes(), storedAt: 0)
+    cached.isUnchanged = call.isNil(3)
+    cached.hasNewData = !call.isNil(6)
+    cached.userInfo = call.bytes(7).map(Array.init) ?? []
+    cached.storage = call.string(8).flatMap(CachedResponse.Storage.init) ?? .allowed
+    return cached
   }
 
   private static func command(

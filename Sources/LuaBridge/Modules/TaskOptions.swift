@@ -15,7 +15,10 @@ enum TaskOptions {
 
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
-    default: false
+    case "cache_policy":
+      task.cachePolicy = CachePolicy(rawValue: value)
+      return task.cachePolicy != nil
+    default: return false
     }
   }
 }

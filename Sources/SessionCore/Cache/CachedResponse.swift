@@ -1,10 +1,12 @@
 /// `CachedURLResponse`: a stored response as the layer above sees it.
 public final class CachedResponse {
   public var head: ResponseHead
-  /// As the server sent it: codings are not undone.
+  /// The body, its content codings undone.
   public var data: Bytes
   /// The layer above has given other data.
   public var hasNewData = false
+  /// The layer above has left everything as it was.
+  public var isUnchanged = false
   public var storedAt: Double
   /// What a script has put beside it (JSON); empty for nothing.
   public var userInfo: [UInt8]
@@ -27,10 +29,12 @@ public final class CachedResponse {
     self.storage = storage
   }
 
-  convenience init(_ stored: StoredResponse, _ data: Bytes, url: String, now: Double) {
+  /// - Parameter body: As the server sent it.
+  convenience init(_ stored: StoredResponse, _ body: Bytes, url: String, now: Double) {
+    let data = DecoderChain.decoded(body, contentEncodings: stored.fields.all("content-encoding"))
     let head = ResponseHead(
       status: stored.status, reason: stored.reason, httpVersion: stored.httpVersion, url: url,
-      headerBlock: stored.fields.block, expectedContentLength: data.count)
+      headerBlock: stored.fields.block, expectedContentLength: data.count, isFromCache: stored.id != 0)
     self.init(
       head: head, data: data, storedAt: stored.storedAt == 0 ? now : stored.storedAt, userInfo: stored.userInfo,
       storage: stored.storage)
@@ -38,10 +42,13 @@ public final class CachedResponse {
 
   /// Puts what may be changed into a response that is to be stored.
   func apply(to stored: inout StoredResponse) {
+    guard !isUnchanged else { return }
     stored.fields = MessageFields(block: head.headerBlock.buffer)
     stored.status = head.status
     stored.userInfo = userInfo
     stored.storage = storage
-    stored.length = data.count
+    guard hasNewData else { return }
+    stored.fields.remove("content-encoding")
+    stored.fields.set("Content-Length", String(data.count))
   }
 }

@@ -1,8 +1,6 @@
-/// The caches of all sessions: who has which, when they are written, and what is brought up to date without a task.
+/// The caches of all sessions: when they are written, and what is brought up to date without a task.
 final class CoreCaches {
-  /// The user's, once a session has it.
-  private var standard: ResponseCache?
-  /// Those with a disk, to be written in time.
+  /// Those that sessions have, to be written in time.
   private var written: [Weak] = []
   /// By key, what is being brought up to date.
   private var revalidations: Set<String> = []
@@ -10,22 +8,6 @@ final class CoreCaches {
 
   private struct Weak {
     weak var cache: ResponseCache?
-  }
-
-  func cache(_ choice: CacheChoice) -> ResponseCache? {
-    switch choice {
-    case .none: return nil
-    case .memory: return ResponseCache(directory: nil)
-    case .given(let cache):
-      adopt(cache)
-      return cache
-    case .standard:
-      if let standard { return standard }
-      let made = ResponseCache(directory: Directories.standard.cache)
-      standard = made
-      adopt(made)
-      return made
-    }
   }
 
   func adopt(_ cache: ResponseCache) {
@@ -54,6 +36,13 @@ final class CoreCaches {
   static func isRevalidation(_ task: TaskID) -> Bool { task.rawValue < Int.min / 2 }
 
   var isRevalidating: Bool { !revalidations.isEmpty }
+  /// The last one has just ended: who waits for that must be told.
+  private var hasCalmed = false
+
+  func takeCalm() -> Bool {
+    defer { hasCalmed = false }
+    return hasCalmed
+  }
 
   /// The number of a new one; nil where the key's is under way already.
   func beginRevalidation(_ key: String) -> TaskID? {
@@ -62,7 +51,10 @@ final class CoreCaches {
     return TaskID(lastRevalidation)
   }
 
-  func endRevalidation(_ key: String) { revalidations.remove(key) }
+  func endRevalidation(_ key: String) {
+    revalidations.remove(key)
+    hasCalmed = revalidations.isEmpty
+  }
 }
 
 extension SessionCore {

@@ -6,6 +6,8 @@ public final class ResponseCache {
   let rules = CacheRules()
   public let memoryCapacity: Int
   public let diskCapacity: Int
+  /// Where the disk's part is.
+  public let directory: String?
   private let memory: MemoryTier
   /// What is on its way to disk.
   private let waiting: MemoryTier
@@ -39,6 +41,7 @@ public final class ResponseCache {
   ) {
     self.memoryCapacity = max(0, memoryCapacity)
     self.diskCapacity = max(0, diskCapacity)
+    self.directory = directory
     disk = directory.flatMap { diskCapacity > 0 ? DiskTier(directory: $0, capacity: diskCapacity) : nil }
     let numbers = MemoryTier.Numbers()
     memory = MemoryTier(capacity: disk == nil ? self.memoryCapacity : self.memoryCapacity / 2, numbers: numbers)
@@ -94,19 +97,27 @@ public final class ResponseCache {
 
   /// Takes the body of a response that is to be stored; nil where it cannot be.
   func makeRecorder(_ response: StoredResponse, expectedLength: Int) -> BodyRecorder? {
-    let isOnDisk = disk != nil && response.storage == .allowed
-    let limit = min(isOnDisk ? diskCapacity : memory.capacity, Self.bodyLimit)
+    let limit = limit(response.storage)
     guard expectedLength <= limit else { return nil }
-    return BodyRecorder(limit: limit, files: isOnDisk ? disk?.bodies : nil)
+    return BodyRecorder(limit: limit, files: response.storage == .allowed ? disk?.bodies : nil)
+  }
+
+  /// How large a body may be.
+  func limit(_ storage: CachedResponse.Storage) -> Int {
+    min(disk != nil && storage == .allowed ? diskCapacity : memory.capacity, Self.bodyLimit)
   }
 
   /// Stores a response whose body has come whole.
   func store(_ response: StoredResponse, _ recorder: BodyRecorder) {
+    var response = response
+    response.length = recorder.count
     store(response) { recorder.place() }
   }
 
   /// The same with the body in memory.
   func store(_ response: StoredResponse, _ body: Bytes) {
+    var response = response
+    response.length = body.count
     store(response) { .memory(body) }
   }
 

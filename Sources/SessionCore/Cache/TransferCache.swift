@@ -101,7 +101,7 @@ extension Transfer {
     CacheRules.Received(
       status: intake.status, reason: intake.reason, httpVersion: intake.httpVersion,
       fields: MessageFields(block: intake.block.buffer), requestedAt: caching.requestedAt, receivedAt: WallClock.now,
-      answeredChallenge: answeredChallenge && cacheIdentity == nil)
+      answeredChallenge: cacheIdentity == nil && auth.map { !$0.serverAnswer.isNone } ?? false)
   }
 
   private func verdict(
@@ -175,9 +175,11 @@ extension Transfer {
     cache.rules.invalidated(caching.request, response, url: url).forEach(cache.invalidate)
     let location = response.fields.first("content-location").flatMap { try? URLParts.resolve($0, against: url).get() }
     guard
-      let storing = cache.rules.storableAsGet(
+      var storing = cache.rules.storableAsGet(
         caching.request, response, contentLocation: location.map(CacheKey.make))
     else { return }
+    // It is newer than what it has just made void.
+    storing.requestedAt = WallClock.now
     caching.begin(storing, cache.makeRecorder(storing, expectedLength: intake.contentLength))
   }
 
@@ -202,11 +204,7 @@ extension Transfer {
     _ caching: CacheTransaction, _ storing: StoredResponse, _ recorder: BodyRecorder, _ cache: ResponseCache
   ) {
     caching.giveUp()
-    guard storing.part != nil else {
-      var storing = storing
-      storing.length = recorder.count
-      return cache.store(storing, recorder)
-    }
+    guard storing.part != nil else { return cache.store(storing, recorder) }
     let (stored, body) = cache.store(part: storing, recorder)
     if caching.isCompletion, let body, stored.isComplete {
       var stored = stored

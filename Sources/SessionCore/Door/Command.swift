@@ -21,6 +21,10 @@ public enum Command {
   case invalidateSession(SessionID, cancellingTasks: Bool)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
+  /// Removes all stored responses (part of `URLSession.reset`).
+  case emptyCache(SessionID)
+  /// Writes to disk what is to be there (part of `URLSession.flush`).
+  case writeCache(SessionID)
 }
 
 /// Answers to the events that make a task wait.
@@ -29,6 +33,8 @@ public enum Answer {
   case redirect(RedirectAnswer)
   /// To `Event.response`.
   case response(ResponseDisposition)
+  /// To `Event.challenge`.
+  case challenge(ChallengeAnswer)
   /// To `Event.data`: the consumer is done with that piece and may be given the next.
   case dataConsumed
   /// To `Event.needsBodyChunk`: the next piece, `nil` at the end of the body.

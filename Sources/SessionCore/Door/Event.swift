@@ -3,6 +3,9 @@
 public enum Event {
   /// A redirect response; the task waits for `Answer.redirect`. Only with `Interest.redirect`.
   case willRedirect(TaskID, ResponseHead, proposed: Request)
+  /// Credentials are asked for; the response that asks, if there is one, is withheld until `Answer.challenge`.
+  /// Only with `Interest.challenge` or `Interest.connectionChallenge`.
+  case challenge(TaskID, Challenge)
   /// A 1xx response (100 Continue excepted, which is a matter of transport). Does not wait.
   case informational(TaskID, ResponseHead)
   /// The final response's head; the task waits for `Answer.response`. Only with `Interest.response`.
@@ -39,7 +42,8 @@ public enum Event {
     switch self {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
-      .needsBodyStream(let task), .willCache(let task, _), .needsLoader(let task, _), .loadDrained(let task):
+      .needsBodyStream(let task), .challenge(let task, _), .willCache(let task, _), .needsLoader(let task, _),
+      .loadDrained(let task):
       task
     case .sessionInvalidated: nil
     }

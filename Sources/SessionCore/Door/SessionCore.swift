@@ -53,6 +53,8 @@ public final class SessionCore: Port {
     case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
+    case .emptyCache(let id): sessions[id.rawValue]?.cache?.remove(since: 0)
+    case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
     }
   }
 
@@ -62,7 +64,7 @@ public final class SessionCore: Port {
     while true {
       work()
       flush()
-      if !outbox.isEmpty || isWoken { break }
+      if !outbox.isEmpty || isWoken || caches.takeCalm() { break }
       // Also when the deadline has passed already: a caller that is always busy must not starve the transfers.
       if hasPolled, let deadline, now >= deadline { break }
       isWoken = poll(until: deadline)

@@ -32,6 +32,9 @@ public struct HeaderField: Equatable, Sendable {
     self.name = name
     value = bytes
   }
+
+  /// Field lines, each ended by CRLF.
+  public static func block(_ fields: [HeaderField]) -> Bytes { MessageFields(fields).block }
 }
 
 /// Where a request body comes from. All but `.reader` can be sent again from the start.
@@ -89,7 +92,11 @@ public struct Interest: OptionSet, Sendable {
   public static let sentBodyData = Interest(rawValue: 8)
   public static let newBody = Interest(rawValue: 16)
   public static let progress = Interest(rawValue: 32)
-  public static let cache = Interest(rawValue: 128)
+  /// Challenges of schemes that authenticate a request.
+  public static let challenge = Interest(rawValue: 64)
+  /// Those that concern a connection (`ProtectionSpace.isConnectionLevel`).
+  public static let connectionChallenge = Interest(rawValue: 128)
+  public static let cache = Interest(rawValue: 256)
 }
 
 /// Where the response body goes.
@@ -147,7 +154,8 @@ public struct SessionConfiguration {
   /// `file:` URLs are read.
   public var allowsFileURLs = false
   public var cachePolicy = CachePolicy.useProtocolCachePolicy
-  public var cache = CacheChoice.none
+  /// `nil`: nothing is stored.
+  public var cache: ResponseCache?
   /// Text of each request and response on standard error, secrets masked (`-v`).
   public var trace = false
 
@@ -159,16 +167,6 @@ public enum ProxyConfiguration {
   case environment
   case none
   case url(String, noProxy: String)
-}
-
-/// Which cache a session has.
-public enum CacheChoice {
-  case none
-  /// The user's, which all processes share (`$XDG_CACHE_HOME/httpscript`).
-  case standard
-  /// One of its own, in memory.
-  case memory
-  case given(ResponseCache)
 }
 
 public enum HTTPVersionPolicy: Sendable {

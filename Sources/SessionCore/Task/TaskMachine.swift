@@ -10,8 +10,9 @@ struct TaskMachine {
     /// The layer above decides whether it makes the request itself. loaderChosen → queued · failed → completed
     case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
-    /// head → askingRedirect, askingResponse, draining or transferring · ended → settling, delivering, completed,
-    /// askingBody, or queued when the same request must be made again · failed → completed
+    /// head → askingRedirect, askingChallenge, askingResponse, draining or transferring · ended → settling,
+    /// delivering, completed, askingChallenge, askingBody, or queued when the same request must be made again ·
+    /// failed → completed
     case transferring
     /// The body of a response that another request will follow is being dropped. ended → queued (askingBody where
     /// the body must be had anew) · failed → completed
@@ -19,6 +20,10 @@ struct TaskMachine {
     /// A handler decides about a redirect. The transfer is paused, or over. redirectAnswered → draining,
     /// transferring, queued or completed · failed → completed
     case askingRedirect(transferEnded: Bool)
+    /// A handler is asked for credentials, about a response whose body is held back or about a connection that was not
+    /// made without them. challengeAnswered → askingChallenge (the next challenge), draining, transferring,
+    /// askingResponse, queued or as after `ended` · failed → completed
+    case askingChallenge(transferEnded: Bool)
     /// A handler decides about the response. responseAnswered → transferring or on as after `ended` ·
     /// failed → completed
     case askingResponse(transferEnded: Bool)
@@ -44,6 +49,7 @@ struct TaskMachine {
     /// The head of a final response is there.
     case head(Verdict)
     case redirectAnswered(RedirectChoice)
+    case challengeAnswered(ChallengeChoice)
     case responseAnswered(allow: Bool)
     /// libcurl is done with the transfer.
     case ended(Ending)
@@ -69,6 +75,8 @@ struct TaskMachine {
     case redirect(needsBody: Bool)
     /// It is a redirect about which a handler is asked.
     case redirectAsking
+    /// It asks for credentials, and so is a handler.
+    case challengeAsking
     /// The same request must be made again (credentials, or without an expectation).
     case again(needsBody: Bool)
   }
@@ -78,6 +86,15 @@ struct TaskMachine {
     case refuse
   }
 
+  enum ChallengeChoice {
+    /// Make a request that answers the challenge.
+    case follow(needsBody: Bool)
+    /// Ask about the response's next challenge.
+    case askNext
+    /// The response stands; `asking`: a handler is asked about it first.
+    case deliver(asking: Bool)
+  }
+
   enum Ending {
     /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
     /// `asksCache`: a handler decides whether it is stored.
@@ -85,6 +102,8 @@ struct TaskMachine {
     /// It failed, and a stored response takes its place.
     case replaced
     case failure
+    /// No connection without credentials: a handler is asked, and the failure stands unless it gives some.
+    case challenged
     /// libcurl could not rewind the body; it must be had anew and the request made again.
     case bodyLost
   }
@@ -99,11 +118,14 @@ struct TaskMachine {
     case enqueue
     /// Send the event and keep the body back.
     case askRedirect
+    case askChallenge
     case askResponse
     /// Drop what is left of the body.
     case discardBody
     /// Let the body come.
     case receiveBody
+    /// There is no body, and the transfer is over: the response is whole once its head has been taken.
+    case receiveNothing
     /// Make the next request, or the same one again.
     case nextRequest
     /// Ask for a body that can be sent.
@@ -134,8 +156,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingLoader, .askingRedirect, .askingResponse, .askingBody, .delivering, .askingCache, .settling,
-      .completed:
+    case .queued, .askingLoader, .askingRedirect, .askingChallenge, .askingResponse, .askingBody, .delivering,
+      .askingCache, .settling, .completed:
       return false
     }
   }
@@ -148,6 +170,7 @@ struct TaskMachine {
     case .loaderChosen: return loaderChosen()
     case .head(let verdict): return head(verdict)
     case .redirectAnswered(let choice): return redirectAnswered(choice)
+    case .challengeAnswered(let choice): return challengeAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
     case .consumed: return state == .delivering ? delivered(settles: false) : .none
@@ -193,6 +216,9 @@ struct TaskMachine {
     case .redirectAsking:
       state = .askingRedirect(transferEnded: false)
       return .askRedirect
+    case .challengeAsking:
+      state = .askingChallenge(transferEnded: false)
+      return .askChallenge
     }
   }
 
@@ -207,6 +233,26 @@ struct TaskMachine {
     case .refuse:
       state = .transferring
       return transferEnded ? ended(ending) : .receiveBody
+    }
+  }
+
+  private mutating func challengeAnswered(_ choice: ChallengeChoice) -> Action {
+    guard case .askingChallenge(let transferEnded) = state else { return .none }
+    switch choice {
+    case .follow(let needsBody):
+      wantsBody = needsBody
+      if transferEnded { return followUp() }
+      state = .draining
+      return .discardBody
+    case .askNext: return .askChallenge
+    case .deliver(let asking):
+      if transferEnded, case .failure = ending { return complete(success: false) }
+      if asking {
+        state = .askingResponse(transferEnded: transferEnded)
+        return .askResponse
+      }
+      state = .transferring
+      return transferEnded ? .receiveNothing : .receiveBody
     }
   }
 
@@ -228,6 +274,10 @@ struct TaskMachine {
       self.ending = ending
       state = .askingRedirect(transferEnded: true)
       return .none
+    case .askingChallenge:
+      self.ending = ending
+      state = .askingChallenge(transferEnded: true)
+      return .none
     case .askingResponse:
       self.ending = ending
       if case .failure = ending { return complete(success: false) }
@@ -244,6 +294,10 @@ struct TaskMachine {
       wantsBody = true
       return followUp()
     case .replaced: return followUp()
+    case .challenged:
+      self.ending = .failure
+      state = .askingChallenge(transferEnded: true)
+      return .askChallenge
     case .success(let undelivered, let settles, let asksCache):
       self.asksCache = asksCache
       if undelivered {

@@ -2,13 +2,18 @@ import CCurlShim
 
 /// The part of a session's configuration that is set on a handle once.
 final class ConnectionOptions {
+  static let acceptEncoding = HeaderField("Accept-Encoding", "gzip, deflate, br, zstd")
+  private static let usualUserAgent = "httpscript/\(Version.text)"
+  /// What a session adds to each request when nothing else is said.
+  static let usualFields = [HeaderField("User-Agent", usualUserAgent), acceptEncoding]
+
   private let configuration: SessionConfiguration
   let userAgent: String
   private var resolve: UnsafeMutablePointer<curl_slist>?
 
   init(_ configuration: SessionConfiguration) {
     self.configuration = configuration
-    userAgent = configuration.userAgent ?? "httpscript/\(Version.text)"
+    userAgent = configuration.userAgent ?? Self.usualUserAgent
     for (place, address) in configuration.resolve {
       if let grown = curl_slist_append(resolve, "\(place):\(address)") { resolve = grown }
     }

@@ -37,13 +37,13 @@ final class Session {
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
-    cache = core.caches.cache(configuration.cache)
+    cache = configuration.cache
+    cache.map(core.caches.adopt)
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
       configuration.additionalHeaders
       + [
-        HeaderField("User-Agent", connectionOptions.userAgent),
-        HeaderField("Accept-Encoding", "gzip, deflate, br, zstd"),
+        HeaderField("User-Agent", connectionOptions.userAgent), ConnectionOptions.acceptEncoding,
       ].filter { field in
         !configuration.additionalHeaders.contains { HeaderText.equalNames($0.name, field.name) }
       }

@@ -71,8 +71,8 @@ final class Transfer: TimerEntry {
 
   // Follow-ups.
   var followUp: FollowUp?
-  var challengeScheme: ChallengeScheme?
-  var answeredChallenge = false
+  /// nil until credentials play a part.
+  var auth: TransferAuth?
   /// The body in `request` has just been given by a handler.
   var hasFreshBody = false
   /// What libcurl has been told to hold back (`CURLPAUSE_…`).
@@ -106,6 +106,8 @@ final class Transfer: TimerEntry {
     var keepsBody: Bool
     var crossesOrigin: Bool
     var status: Int
+    /// It belongs into the list of hops.
+    var isRedirect = true
   }
 
   init(id: TaskID, session: Session, options: TaskRequest) {
@@ -138,11 +140,13 @@ final class Transfer: TimerEntry {
     case .askLoader: core.outbox.append(.needsLoader(id, request))
     case .enqueue: enqueue()
     case .askRedirect: askRedirect()
+    case .askChallenge: askChallenge()
     case .askResponse: core.outbox.append(.response(id, currentHead()))
     case .discardBody:
       bodyMode = .drop
       updatePause()
     case .receiveBody: receiveResponse()
+    case .receiveNothing: receiveNothing()
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
     case .askCache: askCache()

@@ -99,7 +99,7 @@ extension Transfer {
       return .success(undelivered: undelivered, settles: settles, asksCache: bodyRecorded())
     case .failure where machine.state == .draining && result == CURLE_OK && !hasFailed: _ = bodyRecorded()
     case .failure where fallsBack(): return .replaced
-    case .success, .failure, .bodyLost, .replaced: break
+    case .success, .failure, .bodyLost, .challenged, .replaced: break
     }
     return ending
   }
@@ -111,8 +111,11 @@ extension Transfer {
     }
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
-      if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }
-      return successfulEnding()
+      switch machine.state {
+      // Nothing has been given to the sink.
+      case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
+      default: return successfulEnding()
+      }
     }
     if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
     error = failure

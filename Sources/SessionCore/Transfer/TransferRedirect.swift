@@ -66,7 +66,7 @@ extension Transfer {
   }
 
   /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader.
-  private func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
+  func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
     var result = proposed
     result.crossesOrigin = crossesOrigin(to: changed)
     result.request = RedirectRules.guarded(changed, previous: request, crossesOrigin: result.crossesOrigin)
@@ -82,20 +82,21 @@ extension Transfer {
   func makeFollowUp() {
     sentBefore += bodyBytesSent
     sentReported = 0
+    isLoaderChosen = false
     guard let next = followUp else {
       hasFreshBody = false
       guard source?.rewind() ?? true else { return fail(bodyLostError) }
       return enqueue()
     }
     followUp = nil
-    redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url))
+    if next.isRedirect { redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url)) }
     if next.crossesOrigin {
       authentication = .none
       easy?.clearCredentials()
+      auth?.leaveOrigin()
+    } else if next.isRedirect {
+      auth?.leavePlace()
     }
-    answeredChallenge = false
-    challengeScheme = nil
-    isLoaderChosen = false
     takeBody(next)
   }
 

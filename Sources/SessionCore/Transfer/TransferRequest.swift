@@ -146,12 +146,16 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
+    let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
     let conditions = caching?.load.conditions ?? []
     let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && conditions.isEmpty
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
-    for field in request.headers where !(hasBody && isFraming(field.name)) { list.append(field) }
+    for field in request.headers where !(hasBody && isFraming(field.name)) {
+      if replacesField, HeaderText.equalNames(field.name, "authorization") { continue }
+      list.append(field)
+    }
     for field in session.defaultHeaders where !has(field.name) {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
@@ -176,8 +180,13 @@ extension Transfer {
     request.headers.contains { HeaderText.equalNames($0.name, name) }
   }
 
-  /// The credentials that go with the request without being asked for. A field set by hand wins.
+  /// The credentials that answer a challenge, or go with the request without being asked for: there a field set by
+  /// hand wins.
   private var authorizationHeader: String? {
+    if let auth, !auth.serverAnswer.isNone {
+      if case .field(let value) = auth.serverAnswer { return value }
+      return nil
+    }
     if has("authorization") { return nil }
     if let (user, password) = urlCredentials { return "Basic \(Base64.encode("\(user):\(password)"))" }
     switch authentication {
@@ -209,6 +218,11 @@ extension Transfer {
     }
     sawHeader = false
     expectsHead = true
+    if isVerdictDeferred {
+      // libcurl has answered the response by itself.
+      isVerdictDeferred = false
+      intake.reset()
+    }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
     return true
   }

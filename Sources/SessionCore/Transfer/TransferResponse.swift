@@ -23,8 +23,8 @@ extension Transfer {
       return
     }
     expectsHead = false
-    // With credentials in its hands, libcurl may answer a 401 by itself.
-    if answeredChallenge, intake.status == 401 {
+    // With credentials in its hands, libcurl may answer by itself.
+    if auth != nil, mayAnswerItself {
       isVerdictDeferred = true
     } else {
       judge()
@@ -38,9 +38,7 @@ extension Transfer {
   }
 
   private func verdict() -> TaskMachine.Verdict {
-    if intake.status == 401, chooseScheme() {
-      return .again(needsBody: !canReplayBody)
-    }
+    if intake.status == 401 || intake.status == 407, let verdict = challengeVerdict() { return verdict }
     if intake.status == 417, usesExpectation {
       expectation = .never
       return .again(needsBody: !canReplayBody)
@@ -69,6 +67,13 @@ extension Transfer {
       if !isAttached { return fail(problem) }
     }
     updatePause()
+  }
+
+  /// The same where the transfer is over, and had no body.
+  func receiveNothing() {
+    receiveResponse()
+    guard !machine.isComplete else { return }
+    advance(.ended(successfulEnding()))
   }
 
   var hasNoBody: Bool {
