@@ -46,6 +46,9 @@ extension Outbox {
     case .willCache(let task, let cached):
       append(.willCache, task.rawValue)
       append(cached)
+    case .finishedDownloading(let task, let location):
+      append(.finishedDownloading, task.rawValue)
+      append(location)
     case .needsLoader(let task, let request):
       append(.loader, task.rawValue)
       append(request)

@@ -22,4 +22,5 @@ enum EventKind: Int {
   case loadDrained = 17
   /// A response is to be stored.
   case willCache = 20
+  case finishedDownloading = 24
 }

@@ -125,6 +125,7 @@ public final class Scheduler {
     mainFiber = adopt(try interpreter.loadMain(text, name: name))
     loop()
     finishScript()
+    port.abandon()
     if let ending { return ending }
     return failed ? .failed : .done
   }
