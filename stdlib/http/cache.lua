@@ -6,7 +6,7 @@ local headers = require "http.headers"
 local options = require "http.options"
 local request = require "http.request"
 
-local Cache = { __name = "http.cache", __shared = true }
+local Cache = { __name = "http.cache" }
 local methods = {}
 local HANDLE = {}
 
@@ -77,6 +77,12 @@ function methods:remove_since(date)
   native.remove_since(rawget(self, HANDLE), date)
 end
 
+-- cache:clear() removes everything.
+function methods:clear()
+  receiver(self, "clear")
+  native.remove_since(rawget(self, HANDLE), -math.huge)
+end
+
 local cache = {}
 
 local function check_capacity(value, name)
@@ -101,9 +107,7 @@ function cache.standard()
   return standard
 end
 
-function cache.is(value) return getmetatable(value) == Cache end
-
--- The core's object.
-function cache.handle(self) return rawget(self, HANDLE) end
+-- The core's object behind a cache, or nil.
+function cache.native(value) return getmetatable(value) == Cache and rawget(value, HANDLE) or nil end
 
 return cache

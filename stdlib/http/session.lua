@@ -53,7 +53,7 @@ function session.new(given, delegate)
   -- What each call uses stands in the table itself, where looking it up costs no function call.
   return setmetatable({
     delegate = delegate, _configuration = copy,
-    _flat = copy and configuration.flatten(copy) or { "cache", "standard" },
+    _flat = copy and configuration.flatten(copy) or {},
     _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
     _protocols = copy and configuration.protocols(copy),
     _invalid = false, _seen_calls = false, _call_begins = methods._call_begins, _call_done = methods._call_done,
@@ -251,25 +251,28 @@ function methods:invalidate_and_cancel()
   if rawget(self, "_number") then core.cancel_calls(self._number) end
 end
 
--- session:reset() yields: closes idle connections; later requests make new ones.
-function methods:reset()
-  check_receiver(self, "reset")
-  fibers.require_yieldable()
-  local number = self:_core()
-  core.close_idle_connections(number)
-  core.empty_cache(number)
-  fibers.sleep(0)
-end
-
--- session:flush() yields: idle connections are closed and what is stored is on disk.
+-- session:flush() yields: idle connections are closed, so that later requests make new ones, and what is stored is on
+-- disk.
 function methods:flush()
   check_receiver(self, "flush")
   fibers.require_yieldable()
-  if rawget(self, "_number") then
-    core.close_idle_connections(self._number)
-    core.write_cache(self._number)
+  local number = rawget(self, "_number")
+  if number then
+    core.close_idle_connections(number)
+    core.write_cache(number)
   end
   fibers.sleep(0)
+end
+
+-- session:reset() yields: as flush, and the session's stores are emptied, their files too.
+function methods:reset()
+  check_receiver(self, "reset")
+  fibers.require_yieldable()
+  local fields = self.configuration
+  for _, name in ipairs { "cookie_storage", "cache" } do
+    if fields[name] then fields[name]:clear() end
+  end
+  self:flush()
 end
 
 events[events.SESSION_INVALIDATED] = function(number)

@@ -30,17 +30,19 @@ final class SchedulerReference {
 /// Every module of the standard library that is written in Swift, by its name for `require`.
 enum NativeModules {
   static func all(_ owner: SchedulerReference) -> [String: () -> NativeModule] {
-    [
+    let stores = StoreRegistry()
+    return [
       CoreModule.name: {
         guard let scheduler = owner.scheduler else { return NativeModule(CoreModule.name, functions: []) }
-        return CoreModule.make(scheduler)
+        return CoreModule.make(scheduler, stores)
       },
+      CookieModule.name: CookieModule(stores: stores).make,
       URLModule.name: URLModule.make,
       DateModule.name: DateModule.make,
       FileModule.name: FileModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
-      "httpscript.cache": { CacheModule.make(owner.scheduler?.caches ?? Caches()) },
+      "httpscript.cache": { CacheModule.make(stores) },
       "httpscript.terminal": TerminalModule.make,
       HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
     ]

@@ -48,7 +48,6 @@ public final class Scheduler {
   /// SIGINT is theirs.
   public var interlocutor: Interlocutor?
   private var isQuitting = false
-  let caches = Caches()
   /// How long a stopping script may take to unwind.
   static let graceSeconds = 5.0
 

@@ -4,14 +4,14 @@ import SessionCore
 enum CacheModule {
   static let type = HostType<ResponseCache>(.cache)
 
-  static func make(_ caches: Caches) -> NativeModule {
+  static func make(_ stores: StoreRegistry) -> NativeModule {
     NativeModule(
-      "httpscript.cache", functions: makers(caches) + entryFunctions + factFunctions,
+      "httpscript.cache", functions: makers(stores) + entryFunctions + factFunctions,
       types: [NativeModule.ObjectType("cache", type, methods: [])])
   }
 
   /// open, standard.
-  private static func makers(_ caches: Caches) -> [NativeModule.Function] {
+  private static func makers(_ stores: StoreRegistry) -> [NativeModule.Function] {
     [
       .init("open") { call in
         call.results.append(
@@ -21,7 +21,7 @@ enum CacheModule {
         return .returned
       },
       .init("standard") { call in
-        call.results.append(caches.standard, type)
+        call.results.append(stores.cache, type)
         return .returned
       },
     ]
@@ -108,10 +108,4 @@ extension Outbox {
     append(copying: head.headerBlock.buffer)
     append(head.expectedContentLength)
   }
-}
-
-/// The caches that are there without a script having made them.
-final class Caches {
-  /// The user's, which all processes share; in memory where the directory is not known.
-  lazy var standard = ResponseCache(directory: Directories.standard.cache)
 }

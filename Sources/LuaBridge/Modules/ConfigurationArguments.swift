@@ -7,15 +7,18 @@ enum ConfigurationArguments {
     let message: String
   }
 
-  static func read(_ call: HostCall, from start: Int, _ caches: Caches) -> Result<SessionConfiguration, Problem> {
+  static func read(
+    _ call: HostCall, from start: Int, _ stores: StoreRegistry
+  ) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
-    let standard = { caches.standard }
+    configuration.cookieStorage = stores.cookies
+    configuration.cache = stores.cache
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
         return .failure(Problem(message: "a configuration field has no name"))
       }
-      guard set(name, call, index + 1, in: &configuration, standard) else {
+      guard set(name, call, index + 1, in: &configuration) else {
         return .failure(Problem(message: "configuration field '\(name)' has a value of the wrong kind"))
       }
       index += 2
@@ -24,8 +27,7 @@ enum ConfigurationArguments {
   }
 
   private static func set(
-    _ name: String, _ call: HostCall, _ index: Int, in configuration: inout SessionConfiguration,
-    _ standardCache: () -> ResponseCache
+    _ name: String, _ call: HostCall, _ index: Int, in configuration: inout SessionConfiguration
   ) -> Bool {
     switch name {
     case "timeout_for_request": assign(call.number(index)) { configuration.timeoutForRequest = $0 }
@@ -34,9 +36,7 @@ enum ConfigurationArguments {
       assign(call.integer(index)) { configuration.maximumConnectionsPerHost = $0 }
     case "request_cache_policy":
       assign(call.string(index).flatMap(CachePolicy.init)) { configuration.cachePolicy = $0 }
-    // An object, or "standard".
-    case "cache":
-      assign(call.object(index, CacheModule.type) ?? (call.isNil(index) ? nil : standardCache())) { configuration.cache = $0 }
+    case "cache": assign(storage(call, index, CacheModule.type)) { configuration.cache = $0 }
     case "http_additional_headers":
       assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
     case "user_agent": assign(call.string(index)) { configuration.userAgent = $0 }
@@ -52,6 +52,11 @@ enum ConfigurationArguments {
     case "ca_file": assign(call.string(index)) { configuration.caFile = $0 }
     case "tls_minimum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMinimum = $0 }
     case "tls_maximum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMaximum = $0 }
+    case "cookie_storage":
+      assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
+    case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
+    case "http_cookie_accept_policy":
+      assign(call.string(index).flatMap(CookieAcceptPolicy.init(rawValue:))) { configuration.cookieAcceptPolicy = $0 }
     default: false
     }
   }
@@ -60,6 +65,12 @@ enum ConfigurationArguments {
     guard let value else { return false }
     store(value)
     return true
+  }
+
+  /// A store, none for `false`; nil for anything else.
+  private static func storage<Store: AnyObject>(_ call: HostCall, _ index: Int, _ type: HostType<Store>) -> Store?? {
+    if let store = call.object(index, type) { return .some(store) }
+    return call.boolean(index) ? nil : .some(nil)
   }
 
   private static func proxy(_ text: String, noProxy: String) -> ProxyConfiguration {

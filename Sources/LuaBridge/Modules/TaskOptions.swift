@@ -16,9 +16,12 @@ enum TaskOptions {
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
     case "cache_policy":
-      task.cachePolicy = CachePolicy(rawValue: value)
-      return task.cachePolicy != nil
+      guard let policy = CachePolicy(rawValue: value) else { return false }
+      task.cachePolicy = policy
+    case "http_should_handle_cookies": task.handlesCookies = value == "1"
+    case "main_document_url": task.mainDocumentURL = value
     default: return false
     }
+    return true
   }
 }

@@ -1,5 +1,10 @@
 /// The cache as scripts see it (`URLCache`'s methods).
 extension ResponseCache {
+  /// The cache of default sessions, in the user's cache directory.
+  public static func standard(_ directories: Directories = .standard) -> ResponseCache {
+    ResponseCache(directory: directories.cache, isStandard: true)
+  }
+
   /// What is stored for a request, however old; nil for nothing.
   public func response(for request: Request) -> CachedResponse? {
     let asked = cacheRequest(request)

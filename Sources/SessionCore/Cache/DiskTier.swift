@@ -28,7 +28,7 @@ final class DiskTier {
     self.capacity = capacity
     bodies = BodyFiles(directory: "\(directory)/bodies")
     file = DatabaseFile(
-      path: "\(directory)/cache.db", subject: "cache", version: 1, schema: Self.schema, makesDirectory: true)
+      path: "\(directory)/cache.sqlite", subject: "cache", version: 1, schema: Self.schema, makesDirectory: true)
   }
 
   private static let schema = [

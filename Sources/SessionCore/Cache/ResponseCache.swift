@@ -8,6 +8,8 @@ public final class ResponseCache {
   public let diskCapacity: Int
   /// Where the disk's part is.
   public let directory: String?
+  /// It was to have a disk's part, and no directory for that is known.
+  private let isHomeless: Bool
   private let memory: MemoryTier
   /// What is on its way to disk.
   private let waiting: MemoryTier
@@ -34,11 +36,14 @@ public final class ResponseCache {
   public static let usualMemoryCapacity = 8 << 20
   public static let usualDiskCapacity = 256 << 20
 
-  /// - Parameter directory: Where the disk's part is; nil for none.
+  /// - Parameters:
+  ///   - directory: Where the disk's part is; nil for none.
+  ///   - isStandard: It is to have a disk's part, and the user is told where it cannot.
   public init(
     directory: String?, memoryCapacity: Int = ResponseCache.usualMemoryCapacity,
-    diskCapacity: Int = ResponseCache.usualDiskCapacity
+    diskCapacity: Int = ResponseCache.usualDiskCapacity, isStandard: Bool = false
   ) {
+    isHomeless = isStandard && directory == nil
     self.memoryCapacity = max(0, memoryCapacity)
     self.diskCapacity = max(0, diskCapacity)
     self.directory = directory
@@ -149,6 +154,7 @@ public final class ResponseCache {
     response.storedAt = WallClock.now
     memory.remove(response.key, selecting: response.selecting)
     guard let disk, response.storage == .allowed else {
+      if isHomeless { warnOfHomelessness() }
       memory.put(response)
       return
     }
@@ -161,6 +167,12 @@ public final class ResponseCache {
     waitingCount += 1
     if waitingCount >= Self.waitingLimit || waiting.size > Self.waitingBytes { return write() }
     if writeDeadline == nil { writeDeadline = MonotonicClock.now + Self.writeDelay }
+  }
+
+  private func warnOfHomelessness() {
+    Warnings.tell(
+      DatabaseFile.directorySubject,
+      "neither XDG_CACHE_HOME nor HOME names a directory: responses are kept in memory only")
   }
 
   private func discard(_ place: StoredResponse.Place) {

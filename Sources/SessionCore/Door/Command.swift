@@ -23,8 +23,6 @@ public enum Command {
   case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
-  /// Removes all stored responses (part of `URLSession.reset`).
-  case emptyCache(SessionID)
   /// Writes to disk what is to be there (part of `URLSession.flush`).
   case writeCache(SessionID)
 }

@@ -10,6 +10,8 @@ public final class SessionCore: Port {
   var timers = TimerHeap<Transfer>()
   /// The time of this turn of the loop.
   private(set) var now = MonotonicClock.now
+  /// Storages with cookies to be written at the end of the turn, before anybody is told of the response.
+  var changedStorages: [CookieStorage] = []
   /// Transfers with something to tell at the end of the turn.
   var flushList: [Transfer] = []
   /// Transfers whose loads may have something (see `LocalLoad`).
@@ -59,7 +61,6 @@ public final class SessionCore: Port {
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
-    case .emptyCache(let id): sessions[id.rawValue]?.cache?.remove(since: 0)
     case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
     }
   }
@@ -144,6 +145,8 @@ public final class SessionCore: Port {
   }
 
   private func flush() {
+    for storage in changedStorages { storage.commit() }
+    if !changedStorages.isEmpty { changedStorages.removeAll() }
     guard !flushList.isEmpty else { return }
     let list = flushList
     flushList.removeAll(keepingCapacity: true)

@@ -24,6 +24,7 @@ struct ResponseIntake {
   private(set) var hasCachingFields = false
   /// It is a stored response.
   var isFromCache = false
+  private(set) var hasSetCookie = false
   private(set) var isHeadComplete = false
 
   var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
@@ -124,6 +125,8 @@ struct ResponseIntake {
       } else if HeaderText.value(of: "last-modified", in: field) != nil {
         hasCachingFields = true
       }
+    case UInt8(ascii: "s"):
+      if HeaderText.value(of: "set-cookie", in: field) != nil { hasSetCookie = true }
     case UInt8(ascii: "t"):
       if HeaderText.value(of: "transfer-encoding", in: field) != nil { isChunked = true }
     default: break
