@@ -9,7 +9,7 @@ final class DiskTier {
   let capacity: Int
   let bodies: BodyFiles
   private let directory: String
-  private let file: DatabaseFile
+  private var file: DatabaseFile
   private var database: Database?
   private var filter: KeyFilter?
   /// Before that time (Unix seconds) the filter's file is not looked for again …
@@ -28,7 +28,8 @@ final class DiskTier {
     self.capacity = capacity
     bodies = BodyFiles(directory: "\(directory)/bodies")
     file = DatabaseFile(
-      path: "\(directory)/cache.sqlite", subject: "cache", version: 1, schema: Self.schema, makesDirectory: true)
+      path: "\(directory)/cache.sqlite", subject: "cache", version: 1, schema: Self.schema, makesDirectory: true,
+      isChecked: false)
   }
 
   private static let schema = [
@@ -132,6 +133,7 @@ final class DiskTier {
       if error.isBusy { return nil }
       self.database = nil
       if error.isDamage {
+        file.isChecked = true
         _ = open(creating: false)
       } else {
         disabledUntil = WallClock.now + Self.recovery
