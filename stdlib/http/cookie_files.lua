@@ -26,7 +26,7 @@ local function read(path)
   return text
 end
 
--- Netscape's format: seven fields between tabs on a line ---------------------------------------------------------------
+-- Netscape's format: seven fields between tabs on a line -------------------------------------------------------------
 
 local HTTP_ONLY = "#HttpOnly_"
 
@@ -67,7 +67,7 @@ local function cookies_of_netscape(text)
   return list
 end
 
--- JSON: a list of cookies with the fields that scripts see ----------------------------------------------------------------
+-- JSON: a list of cookies with the fields that scripts see -----------------------------------------------------------
 
 local NAMES = {
   "name", "value", "domain", "path", "expires", "secure", "http_only", "same_site", "host_only", "created",
@@ -103,7 +103,7 @@ local function cookies_of_json(text)
   return list
 end
 
--- ------------------------------------------------------------------------------------------------------------------------
+-- --------------------------------------------------------------------------------------------------------------------
 
 -- "Netscape" or "JSON" where that is what a text is, nil where it is neither.
 local function kind_of(text)
