@@ -97,7 +97,7 @@ extension Outbox {
   /// As an event's cached response, of one that nobody else keeps.
   fileprivate func append(copying cached: CachedResponse) {
     let head = cached.head
-    append(copying: cached.data.buffer)
+    cached.data.withBytes(append(copying:))
     append(cached.storedAt)
     if cached.userInfo.isEmpty { appendNil() } else { append(cached.userInfo) }
     append(cached.storage.rawValue)
@@ -105,7 +105,7 @@ extension Outbox {
     append(head.reason)
     append(head.httpVersion)
     append(head.url)
-    append(copying: head.headerBlock.buffer)
+    head.headerBlock.withBytes(append(copying:))
     append(head.expectedContentLength)
   }
 }

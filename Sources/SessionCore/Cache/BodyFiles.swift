@@ -42,7 +42,7 @@ struct BodyFiles {
       return file.digest() == digest ? .file(file) : nil
     }
     defer { close(descriptor) }
-    guard let bytes = Self.read(descriptor, length), SHA256Digest.of(bytes.buffer) == digest else { return nil }
+    guard let bytes = Self.read(descriptor, length), bytes.withBytes(SHA256Digest.of) == digest else { return nil }
     return .memory(bytes)
   }
 
@@ -150,12 +150,14 @@ enum CachedBody {
   /// The whole of it in memory; nil where it cannot be read.
   func bytes(_ range: Range<Int>) -> Bytes? {
     switch self {
-    case .memory(let bytes): return Bytes(copying: UnsafeRawBufferPointer(rebasing: bytes.buffer[range]))
+    case .memory(let bytes): return bytes.withBytes { Bytes(copying: UnsafeRawBufferPointer(rebasing: $0[range])) }
     case .file(let file):
       let result = Bytes(capacity: range.count)
       var offset = range.lowerBound
       while offset < range.upperBound {
-        guard let piece = file.read(at: offset, range.upperBound - offset), result.append(piece.buffer) else { return nil }
+        guard let piece = file.read(at: offset, range.upperBound - offset), piece.withBytes(result.append) else {
+          return nil
+        }
         offset += piece.count
       }
       return result
@@ -193,7 +195,7 @@ final class BodyFile {
     var offset = 0
     while offset < length {
       guard let piece = read(at: offset, length - offset) else { return nil }
-      digest.update(piece.buffer)
+      piece.withBytes(digest.update)
       offset += piece.count
     }
     return digest.finish()

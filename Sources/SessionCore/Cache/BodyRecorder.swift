@@ -36,8 +36,8 @@ final class BodyRecorder {
       return bytes.count <= Self.memoryLimit
     }
     writer = made
-    digest.update(bytes.buffer)
-    let isWritten = made.write(bytes.buffer)
+    bytes.withBytes(digest.update)
+    let isWritten = bytes.withBytes(made.write)
     bytes = Bytes()
     return isWritten
   }

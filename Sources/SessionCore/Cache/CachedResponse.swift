@@ -43,7 +43,7 @@ public final class CachedResponse {
   /// Puts what may be changed into a response that is to be stored.
   func apply(to stored: inout StoredResponse) {
     guard !isUnchanged else { return }
-    stored.fields = MessageFields(block: head.headerBlock.buffer)
+    stored.fields = head.headerBlock.withBytes { MessageFields(block: $0) }
     stored.status = head.status
     stored.userInfo = userInfo
     stored.storage = storage

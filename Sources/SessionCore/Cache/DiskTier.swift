@@ -143,8 +143,8 @@ final class DiskTier {
     }
   }
 
-  /// The disk has not failed lately.
-  var mayWrite: Bool { WallClock.now >= disabledUntil }
+  /// There is a database to store something in.
+  var isReady: Bool { open(creating: true) != nil }
 
   /// Storing failed beneath SQLite.
   func failed() {
@@ -228,7 +228,7 @@ final class DiskTier {
       """,
       [
         .text(response.key), .text(response.selecting.text), .integer(response.status), .text(response.reason),
-        .text(response.httpVersion), .blob(Array(block.buffer)), .real(response.requestedAt), .real(response.receivedAt),
+        .text(response.httpVersion), .blob(block.array), .real(response.requestedAt), .real(response.receivedAt),
         .real(response.storedAt), .real(response.storedAt), .text(name), .integer(response.length), .blob(digest),
         response.part.map { .integer($0.first) } ?? .null, response.part.map { .integer($0.total) } ?? .null,
         .blob(response.userInfo), .integer(response.length + block.count + response.userInfo.count + 512),
@@ -274,7 +274,7 @@ final class DiskTier {
         WHERE id = ?
         """,
         [
-          .blob(Array(response.fields.block.buffer)), .real(response.requestedAt), .real(response.receivedAt),
+          .blob(response.fields.block.array), .real(response.requestedAt), .real(response.receivedAt),
           .real(response.storedAt), .real(WallClock.now), .blob(response.userInfo), .integer(response.id),
         ])
     }

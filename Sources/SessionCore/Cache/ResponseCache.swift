@@ -135,7 +135,7 @@ public final class ResponseCache {
         let before = old.bytes(0..<combination.before),
         let after = old.bytes((old.length - combination.after)..<old.length)
       else { continue }
-      guard before.append(new.buffer), before.append(after.buffer) else { continue }
+      guard new.withBytes(before.append), after.withBytes(before.append) else { continue }
       store(combination.response, before)
       return (combination.response, before)
     }
@@ -197,6 +197,7 @@ public final class ResponseCache {
   public func write() {
     writeDeadline = nil
     guard let disk, waitingCount > 0 || !used.isEmpty else { return }
+    guard waitingCount == 0 || disk.isReady else { return keepInMemory() }
     let responses = waiting.all.compactMap { written($0, disk) }
     if !disk.store(responses.map(\.response), used: used) {
       responses.forEach { discard($0.response.place) }
@@ -205,6 +206,14 @@ public final class ResponseCache {
     } else {
       for one in responses { if case .file(let name, _) = one.response.place { bodies.put(name, one.bytes) } }
     }
+    waiting.removeAll()
+    waitingCount = 0
+    used = [:]
+  }
+
+  /// The disk will not have it.
+  private func keepInMemory() {
+    waiting.all.forEach { memory.put($0) }
     waiting.removeAll()
     waitingCount = 0
     used = [:]
@@ -219,13 +228,13 @@ public final class ResponseCache {
   /// Writes the body to its file.
   private func written(_ response: StoredResponse, _ disk: DiskTier) -> Written? {
     guard case .memory(let bytes) = response.place else { return nil }
-    guard disk.mayWrite, let writer = disk.bodies.create(), writer.write(bytes.buffer), writer.commit() else {
+    guard let writer = disk.bodies.create(), bytes.withBytes(writer.write), writer.commit() else {
       disk.failed()
       memory.put(response)
       return nil
     }
     var result = response
-    result.place = .file(name: writer.name, digest: SHA256Digest.of(bytes.buffer))
+    result.place = .file(name: writer.name, digest: bytes.withBytes(SHA256Digest.of))
     return Written(response: result, original: response, bytes: bytes)
   }
 

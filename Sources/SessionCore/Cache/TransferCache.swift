@@ -100,7 +100,7 @@ extension Transfer {
   private func received(_ caching: CacheTransaction) -> CacheRules.Received {
     CacheRules.Received(
       status: intake.status, reason: intake.reason, httpVersion: intake.httpVersion,
-      fields: MessageFields(block: intake.block.buffer), requestedAt: caching.requestedAt, receivedAt: WallClock.now,
+      fields: intake.block.withBytes { MessageFields(block: $0) }, requestedAt: caching.requestedAt, receivedAt: WallClock.now,
       answeredChallenge: cacheIdentity == nil && auth.map { !$0.serverAnswer.isNone } ?? false)
   }
 

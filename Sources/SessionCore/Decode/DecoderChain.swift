@@ -47,7 +47,7 @@ final class DecoderChain {
   /// A whole body with its codings undone; as it is where they are unknown or it is damaged.
   static func decoded(_ body: Bytes, contentEncodings: [String]) -> Bytes {
     guard let chain = make(contentEncodings: contentEncodings) else { return body }
-    chain.feed(body.buffer)
+    body.withBytes(chain.feed)
     let result = Bytes()
     return withUnsafeTemporaryAllocation(byteCount: pieceSize, alignment: 16) { piece in
       while true {

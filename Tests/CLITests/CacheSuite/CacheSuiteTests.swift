@@ -5,17 +5,36 @@ import Testing
 @Suite struct CacheSuiteTests {
   @Test(.timeLimit(.minutes(3))) func cacheTests() async throws {
     let tests = try Fixture.json("cache.json")["suites"].array.flatMap { $0["tests"].array }
-      .filter { !$0["cdn_only"].isTrue }.enumerated().map { index, test in Self.named(test, index) }
+      .filter { !$0["cdn_only"].isTrue }
+    var failures = try await failures(tests)
+    // Lifetimes of one second want a clock that is not disturbed: who failed is tried again, without so much company.
+    for _ in 0..<3 where !failures.isEmpty {
+      let again = tests.filter { failures[$0["id"].string ?? ""] != nil && $0["kind"].string != "check" }
+      let left = try await self.failures(again)
+      for test in again { failures[test["id"].string ?? ""] = left[test["id"].string ?? ""] }
+    }
+    var scores = Scores()
+    tests.forEach { scores.record($0, failures[$0["id"].string ?? ""]) }
+    try scores.hold()
+  }
+
+  /// Runs tests, and says of those that did not pass why.
+  private func failures(_ tests: [JSONValue]) async throws -> [String: String] {
+    let tests = tests.enumerated().map { index, test in Self.named(test, index) }
     let server = CacheTestServer(tests)
     let listener = try server.start()
     let answers = try await run(tests, listener.url)
-    var scores = Scores()
+    var failures: [String: String] = [:]
     for test in tests {
       let id = test["id"].string ?? ""
-      let check = CacheTestCheck(test: test, answers: answers[id]?["answers"].array ?? [], seen: server.requests(test["uuid"].string ?? ""))
-      scores.record(test, check)
+      let seen = server.requests(test["uuid"].string ?? "")
+      do throws(CacheTestFailure) {
+        try CacheTestCheck(test: test, answers: answers[id]?["answers"].array ?? [], seen: seen).run()
+      } catch {
+        failures[id] = (error.isSetup ? "setup: " : "") + error.message
+      }
     }
-    try scores.hold()
+    return failures
   }
 
   /// With a name of 36 bytes for its URL and its body, as the suite's own runner gives each.
@@ -44,14 +63,8 @@ import Testing
     var informative = Score("cache, behaviours without right or wrong")
     var shared = Score("cache, asked of shared caches and proxies only")
 
-    mutating func record(_ test: JSONValue, _ check: CacheTestCheck) {
+    mutating func record(_ test: JSONValue, _ failure: String?) {
       let name = test["id"].string ?? ""
-      var failure: String?
-      do throws(CacheTestFailure) {
-        try check.run()
-      } catch {
-        failure = (error.isSetup ? "setup: " : "") + error.message
-      }
       if test["browser_skip"].isTrue {
         shared.record("\(name) (\(test["kind"].string ?? "required"))", failure == nil, failure ?? "")
         return
