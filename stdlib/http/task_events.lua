@@ -74,6 +74,7 @@ events[events.PROGRESS] = function(number, received, expected)
   if not pending and self.progress then enqueue(self, steps.progress) end
 end
 
+events[events.WAITING_FOR_CONNECTIVITY] = on_task(steps.waiting_for_connectivity)
 events[events.BODY_CHUNK] = on_task(steps.body_chunk)
 events[events.BODY_STREAM] = on_task(steps.new_body)
 

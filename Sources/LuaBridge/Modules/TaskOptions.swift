@@ -15,7 +15,12 @@ enum TaskOptions {
 
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
-    default: false
+    case "network_service_type":
+      guard let type = ServiceType(name: value) else { return false }
+      task.serviceType = type
+    case "http_should_use_pipelining": task.usesPipelining = value == "1"
+    default: return false
     }
+    return true
   }
 }

@@ -27,6 +27,8 @@ public enum Event {
   case needsLoader(TaskID, Request)
   /// All that came before `LoadStep.tellWhenDrained` has been taken.
   case loadDrained(TaskID)
+  /// There is no network, and the task waits for one (`SessionConfiguration.waitsForConnectivity`). Once for a task.
+  case waitingForConnectivity(TaskID)
   /// The end of a task.
   case completed(TaskID, Completion)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
@@ -37,7 +39,8 @@ public enum Event {
     switch self {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
-      .needsBodyStream(let task), .needsLoader(let task, _), .loadDrained(let task):
+      .needsBodyStream(let task), .needsLoader(let task, _), .loadDrained(let task),
+      .waitingForConnectivity(let task):
       task
     case .sessionInvalidated: nil
     }

@@ -11,13 +11,15 @@ struct TaskMachine {
     case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
     /// head → askingRedirect, askingResponse, draining or transferring · ended → settling, delivering, completed,
-    /// askingBody, or queued when the same request must be made again · failed → completed
+    /// askingBody, unconnected, or queued when the same request must be made again · failed → completed
     case transferring
+    /// There is no network, and the task waits for one. networkChanged → queued · failed → completed
+    case unconnected
     /// The body of a response that another request will follow is being dropped. ended → queued (askingBody where
     /// the body must be had anew) · failed → completed
     case draining
     /// A handler decides about a redirect. The transfer is paused, or over. redirectAnswered → draining,
-    /// transferring, queued or completed · failed → completed
+    /// askingResponse, transferring, queued or completed · failed → completed
     case askingRedirect(transferEnded: Bool)
     /// A handler decides about the response. responseAnswered → transferring or on as after `ended` ·
     /// failed → completed
@@ -45,6 +47,8 @@ struct TaskMachine {
     case responseAnswered(allow: Bool)
     /// libcurl is done with the transfer.
     case ended(Ending)
+    /// An interface, address or route has come or gone.
+    case networkChanged
     /// The consumer has taken everything there was.
     case consumed
     /// The layer above gave a body to send anew, or none.
@@ -71,7 +75,8 @@ struct TaskMachine {
 
   enum RedirectChoice {
     case follow(needsBody: Bool)
-    case refuse
+    /// The redirect is the response; `asks`: a handler is asked about that too.
+    case refuse(asks: Bool)
   }
 
   enum Ending {
@@ -80,6 +85,8 @@ struct TaskMachine {
     case failure
     /// libcurl could not rewind the body; it must be had anew and the request made again.
     case bodyLost
+    /// Nothing was sent for want of a network, and the task is to wait for one.
+    case unconnected
   }
 
   enum Action: Equatable {
@@ -101,6 +108,8 @@ struct TaskMachine {
     case nextRequest
     /// Ask for a body that can be sent.
     case askBody
+    /// Say that the task waits, and have it told when the network has changed.
+    case awaitNetwork
     case settleFile
     /// Queue the completion; `success` false: with the error the driver knows.
     case complete(success: Bool)
@@ -123,7 +132,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingLoader, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling, .completed:
+    case .queued, .askingLoader, .unconnected, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling,
+      .completed:
       return false
     }
   }
@@ -138,6 +148,7 @@ struct TaskMachine {
     case .redirectAnswered(let choice): return redirectAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
+    case .networkChanged: return networkChanged()
     case .consumed: return state == .delivering ? complete(success: true) : .none
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
@@ -191,7 +202,10 @@ struct TaskMachine {
       if transferEnded { return followUp() }
       state = .draining
       return .discardBody
-    case .refuse:
+    case .refuse(asks: true):
+      state = .askingResponse(transferEnded: transferEnded)
+      return .askResponse
+    case .refuse(asks: false):
       state = .transferring
       return transferEnded ? ended(ending) : .receiveBody
     }
@@ -220,7 +234,7 @@ struct TaskMachine {
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .unconnected, .askingBody, .delivering, .settling, .completed: return .none
     }
   }
 
@@ -230,6 +244,9 @@ struct TaskMachine {
     case .bodyLost:
       wantsBody = true
       return followUp()
+    case .unconnected:
+      state = .unconnected
+      return .awaitNetwork
     case .success(let undelivered, let settles):
       if settles {
         state = .settling
@@ -248,6 +265,12 @@ struct TaskMachine {
       state = .askingBody
       return .askBody
     }
+    state = .queued
+    return .nextRequest
+  }
+
+  private mutating func networkChanged() -> Action {
+    guard state == .unconnected else { return .none }
     state = .queued
     return .nextRequest
   }

@@ -48,7 +48,7 @@ extension Transfer {
     switch answer {
     case .refuse:
       followUp = nil
-      return advance(.redirectAnswered(.refuse))
+      return advance(.redirectAnswered(.refuse(asks: options.interest.contains(.response))))
     case .followProposed: break
     case .follow(let changed):
       next = makeFollowUp(changed, proposed: next)

@@ -8,7 +8,8 @@ extension Transfer {
   /// the task.
   func findHost() -> Bool {
     let look = urlLook
-    if look.isPlain, let known = knownHost(look) {
+    let isUsual = service == session.configuration.serviceType
+    if look.isPlain, isUsual, let known = knownHost(look) {
       url = request.url
       urlCredentials = nil
       host = known
@@ -19,8 +20,8 @@ extension Transfer {
       fail(problem)
       return false
     }
-    let authority = look.isPlain ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
-    host = session.host(of: session.scratchURL, authority: authority)
+    let authority = look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
+    host = session.host(of: session.scratchURL, authority: authority, service: service)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
@@ -99,7 +100,9 @@ extension Transfer {
     setup.largeBuffer = sink.file != nil
     setup.proxy = host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
-    setup.waitsForPipe = host.speaksHTTP2
+    let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
+    setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
+    setup.streamWeight = RequestSetup.weight(priority: priority)
     return setup
   }
 
@@ -222,6 +225,7 @@ extension Transfer {
     }
     switch source.read(into: buffer) {
     case .bytes(let count):
+      if count == 0 || source.handed == source.length { transaction.bodyEnd = WallClock.now }
       if options.interest.contains(.sentBodyData) { queueFlush() }
       return count
     case .wait:
