@@ -20,11 +20,15 @@ local http = {
   shared = session.shared_session(),
   -- http.request(url_or_fields) -> a request.
   request = function(given) return require("http.request").new(given) end,
+  -- http.credential{ user, password | token | certificate, key | trust } -> a credential.
+  credential = function(given) return require("http.credential").new(given) end,
   spawn = fibers.spawn,
   sleep = fibers.sleep,
   -- http.map(list_or_iterator, limit, fn) -> results, errors.
   map = function(items, limit, fn) return require "http.map"(items, limit, fn) end,
   with_timeout = fibers.with_timeout,
+  -- http.on(name, fn) -> a function that ends it: notifications of every session.
+  on = function(name, fn) return require("http.notifications").on(name, fn) end,
   now = core.now,
   -- http.parse_date(text) -> seconds | nil.
   parse_date = function(text) return require("http.dates").parse(text) end,

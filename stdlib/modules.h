@@ -12,6 +12,9 @@ static const char m_http_active[] = {
 static const char m_http_call[] = {
 #embed "http/call.lua"
 };
+static const char m_http_challenge[] = {
+#embed "http/challenge.lua"
+};
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
 };
@@ -29,6 +32,9 @@ static const char m_http_crawl_frontier[] = {
 };
 static const char m_http_crawl_links[] = {
 #embed "http/crawl_links.lua"
+};
+static const char m_http_credential[] = {
+#embed "http/credential.lua"
 };
 static const char m_http_css[] = {
 #embed "http/css.lua"
@@ -93,8 +99,26 @@ static const char m_http_mime[] = {
 static const char m_http_multipart[] = {
 #embed "http/multipart.lua"
 };
+static const char m_http_notifications[] = {
+#embed "http/notifications.lua"
+};
+static const char m_http_operation[] = {
+#embed "http/operation.lua"
+};
+static const char m_http_operation_storage[] = {
+#embed "http/operation_storage.lua"
+};
+static const char m_http_operation_transfer[] = {
+#embed "http/operation_transfer.lua"
+};
 static const char m_http_options[] = {
 #embed "http/options.lua"
+};
+static const char m_http_progress[] = {
+#embed "http/progress.lua"
+};
+static const char m_http_progress_text[] = {
+#embed "http/progress_text.lua"
 };
 static const char m_http_request[] = {
 #embed "http/request.lua"
@@ -110,6 +134,12 @@ static const char m_http_robots[] = {
 };
 static const char m_http_scopes[] = {
 #embed "http/scopes.lua"
+};
+static const char m_http_serializer[] = {
+#embed "http/serializer.lua"
+};
+static const char m_http_serializer_query[] = {
+#embed "http/serializer_query.lua"
 };
 static const char m_http_session[] = {
 #embed "http/session.lua"
@@ -146,12 +176,14 @@ static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
     {"http.call", m_http_call, sizeof m_http_call},
+    {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.charset", m_http_charset, sizeof m_http_charset},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
     {"http.crawl", m_http_crawl, sizeof m_http_crawl},
     {"http.crawl_fetch", m_http_crawl_fetch, sizeof m_http_crawl_fetch},
     {"http.crawl_frontier", m_http_crawl_frontier, sizeof m_http_crawl_frontier},
     {"http.crawl_links", m_http_crawl_links, sizeof m_http_crawl_links},
+    {"http.credential", m_http_credential, sizeof m_http_credential},
     {"http.css", m_http_css, sizeof m_http_css},
     {"http.css_parser", m_http_css_parser, sizeof m_http_css_parser},
     {"http.css_pseudo", m_http_css_pseudo, sizeof m_http_css_pseudo},
@@ -173,12 +205,20 @@ static const module modules[] = {
     {"http.metrics", m_http_metrics, sizeof m_http_metrics},
     {"http.mime", m_http_mime, sizeof m_http_mime},
     {"http.multipart", m_http_multipart, sizeof m_http_multipart},
+    {"http.notifications", m_http_notifications, sizeof m_http_notifications},
+    {"http.operation", m_http_operation, sizeof m_http_operation},
+    {"http.operation_storage", m_http_operation_storage, sizeof m_http_operation_storage},
+    {"http.operation_transfer", m_http_operation_transfer, sizeof m_http_operation_transfer},
     {"http.options", m_http_options, sizeof m_http_options},
+    {"http.progress", m_http_progress, sizeof m_http_progress},
+    {"http.progress_text", m_http_progress_text, sizeof m_http_progress_text},
     {"http.request", m_http_request, sizeof m_http_request},
     {"http.response", m_http_response, sizeof m_http_response},
     {"http.retry", m_http_retry, sizeof m_http_retry},
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
+    {"http.serializer", m_http_serializer, sizeof m_http_serializer},
+    {"http.serializer_query", m_http_serializer_query, sizeof m_http_serializer_query},
     {"http.session", m_http_session, sizeof m_http_session},
     {"http.settings", m_http_settings, sizeof m_http_settings},
     {"http.steps", m_http_steps, sizeof m_http_steps},

@@ -17,6 +17,14 @@ struct TaskMachineTests {
       ]
     ),
     (
+      "a body that is asked for first",
+      [
+        (.bodyMissing, .askBody), (.turnGranted, .none), (.newBody(available: true), .nextRequest),
+        (.turnGranted, .attach), (.bodyMissing, .none), (.head(.final), .receiveBody),
+      ]
+    ),
+    ("a body that nobody has", [(.bodyMissing, .askBody), (.newBody(available: false), .failForBody)]),
+    (
       "a request that the layer above may make itself",
       [
         (.loaderWanted, .askLoader), (.loaderChosen, .enqueue), (.turnGranted, .attach), (.head(.final), .receiveBody),
@@ -94,6 +102,49 @@ struct TaskMachineTests {
       ]
     ),
     (
+      "challenge answered with credentials",
+      [
+        (.turnGranted, .attach), (.head(.challengeAsking), .askChallenge),
+        (.challengeAnswered(.follow(needsBody: false)), .discardBody), (.ended(.failure), .nextRequest),
+        (.turnGranted, .attach), (.head(.final), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "challenge answered after the transfer, with a body that must be had anew",
+      [
+        (.turnGranted, .attach), (.head(.challengeAsking), .askChallenge),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.challengeAnswered(.askNext), .askChallenge), (.challengeAnswered(.follow(needsBody: true)), .askBody),
+        (.newBody(available: true), .nextRequest),
+      ]
+    ),
+    (
+      "challenge nobody answers, and a handler is asked about the response",
+      [
+        (.turnGranted, .attach), (.head(.challengeAsking), .askChallenge),
+        (.challengeAnswered(.deliver(asking: true)), .askResponse), (.responseAnswered(allow: true), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "challenge nobody answers, of a response without a body",
+      [
+        (.turnGranted, .attach), (.head(.challengeAsking), .askChallenge),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.challengeAnswered(.deliver(asking: false)), .receiveNothing),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "challenge of a connection, answered",
+      [
+        (.turnGranted, .attach), (.ended(.challenged), .askChallenge),
+        (.challengeAnswered(.follow(needsBody: false)), .nextRequest), (.turnGranted, .attach),
+        (.ended(.challenged), .askChallenge), (.challengeAnswered(.deliver(asking: true)), .complete(success: false)),
+      ]
+    ),
+    (
       "refused response",
       [
         (.turnGranted, .attach), (.head(.finalAsking), .askResponse),
@@ -156,8 +207,9 @@ struct TaskMachineTests {
     var machine = TaskMachine()
     let strays: [Event] = [
       .redirectAnswered(.refuse(asks: false)), .responseAnswered(allow: false), .newBody(available: false), .consumed,
-      .settled(success: false), .head(.final), .ended(.failure), .loaderChosen,
-      .networkChanged,
+      .settled(success: false), .head(.final), .ended(.failure), .challengeAnswered(.askNext),
+      .challengeAnswered(.deliver(asking: false)), .challengeAnswered(.follow(needsBody: true)),
+      .loaderChosen, .networkChanged,
     ]
     for stray in strays { #expect(machine.handle(stray) == .none) }
     #expect(machine.handle(.turnGranted) == .attach)

@@ -235,7 +235,8 @@ end
 local PASSED = {
   "should_use_extended_background_idle_mode", "http_should_use_pipelining",
   "timeout_for_request", "timeout_for_resource", "http_maximum_connections_per_host", "user_agent", "http_version",
-  "interface", "unix_socket", "ca_file", "allows_file_urls", "tls_minimum_supported", "tls_maximum_supported",
+  "interface", "unix_socket", "ca_file", "shared_container", "allows_file_urls", "tls_minimum_supported",
+  "tls_maximum_supported",
 }
 
 -- What may take its time is marked as such, unless the configuration says more.

@@ -124,7 +124,7 @@ local function is_same(a, b)
   return a.method == b.method and a.url == b.url and a.body == b.body and tostring(a.headers) == tostring(b.headers)
 end
 
-local function parts_of(kind, extra)
+function steps.parts_of(kind, extra)
   if kind == "parts" then return table.unpack(extra) end
 end
 
@@ -147,7 +147,7 @@ function steps.redirect(self, head, proposed)
   if is_same(answer, before) then return core.answer_redirect(self.number, true) end
   local kind, value, extra = request.flatten_body(answer.body, "a request's 'body'")
   if type(extra) == "function" then self.reader = extra end
-  core.answer_redirect(self.number, true, answer.method, answer.url, fields, kind, value, parts_of(kind, extra))
+  core.answer_redirect(self.number, true, answer.method, answer.url, fields, kind, value, steps.parts_of(kind, extra))
 end
 
 function steps.response(self, head)
@@ -188,6 +188,29 @@ function steps.progress(self)
   if received and self.progress then self.progress(received, expected) end
 end
 
+-- Progress of a download task.
+function steps.written(self)
+  local total, expected = self.progress_received, self.progress_expected
+  self.progress_received = false
+  if not total or total == self.written then return end
+  local written = total - self.written
+  self.written = total
+  call_delegate(self, "did_write_data", written, total, expected)
+end
+
+-- A download's file goes, unless it has been moved.
+function steps.drop_location(self)
+  core.remove_download(self.location)
+  self.location = false
+  if self.response then self.response.location = nil end
+end
+
+function steps.finished_downloading(self)
+  self.location_is_taken = true
+  call_delegate(self, "did_finish_downloading", self.location)
+  steps.drop_location(self)
+end
+
 function steps.body_chunk(self, size)
   local chunk = self.reader(size)
   if self.completing then return end
@@ -203,7 +226,7 @@ function steps.new_body(self)
   if body == nil then return core.new_body(self.number) end
   local kind, value, extra = request.flatten_body(body, "what need_new_body_stream returns")
   if type(extra) == "function" then self.reader = extra end
-  core.new_body(self.number, kind, value, parts_of(kind, extra))
+  core.new_body(self.number, kind, value, steps.parts_of(kind, extra))
 end
 
 return steps

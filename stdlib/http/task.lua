@@ -17,7 +17,10 @@ local steps = require "http.steps"
 local task = {}
 
 -- The same bits as SessionCore.Interest.
-local INTEREST = { redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32 }
+local INTEREST = {
+  redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
+  connection_challenge = 128,
+}
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
 local NO_SETTINGS = {}
@@ -25,6 +28,7 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
+  location = false, location_is_taken = false, written = 0,
   reader = false, load = false, load_error = false, next_request = false, interruption = false,
   is_ended_by_handler = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
@@ -89,6 +93,8 @@ function task.is(value)
   return class == Task or class == CompletedTask or class == RankedTask
 end
 
+local function notify(self, name) require("http.notifications").post(name, self) end
+
 -- Completion --------------------------------------------------------------------------------------------------------
 
 local function tell_metrics(self)
@@ -101,7 +107,7 @@ end
 local function tell_completion(self)
   local completion = self.completion
   if completion then
-    completion(self.response and self.response.body, self.response, self.error)
+    completion(self.location or self.response and self.response.body, self.response, self.error)
     return true
   end
   local handler = not self.is_call and steps.delegate_handler(self, "did_complete")
@@ -117,6 +123,7 @@ local function step_complete(self)
     if self.failure then self.error = self.failure end
     failed_before = self.failure
     _, told = steps.call(self, tell_completion, self)
+    if self.location and (self.completion or self.location_is_taken) then steps.drop_location(self) end
   end
   if self.failure and self.failure ~= failed_before then
     self.error, told = self.failure, false
@@ -127,6 +134,7 @@ local function step_complete(self)
   if err and err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
     fibers.note_unobserved(self)
   end
+  if active.observed then notify(self, "task_did_finish") end
   fibers.complete(self)
 end
 
@@ -150,6 +158,7 @@ local function complete(self, err, head)
     if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
   end
   self.response = head or self.response
+  if head and self.location then head.location = self.location end
   if needs_fiber(self) then
     steps.enqueue_last(self, step_complete)
   else
@@ -184,13 +193,16 @@ local function interest_of(self)
   if not delegate then return bits end
   if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
   if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
+  if delegate.did_receive_challenge then bits = bits | INTEREST.challenge | INTEREST.connection_challenge end
+  if delegate.session_did_receive_challenge then bits = bits | INTEREST.connection_challenge end
   if delegate.did_send_body_data then bits = bits | INTEREST.sent end
   if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
   return bits
 end
 
--- Where the body goes: nil (memory), 1 (pieces) or 2 with a path.
+-- Where the body goes: nil (memory), 1 (pieces), 2 with a path or 3 (a file of the task's own).
 local function destination_of(self)
+  if self.kind == "download" then return 3 end
   if self.sink_path then return 2, self.sink_path end
   if self.sink then return 1 end
   local delegate = self.session.delegate
@@ -257,6 +269,7 @@ local function begin(self)
   local interest, destination, path = interest_of(self), destination_of(self)
   self.begun, self.suspensions, self.state = true, 0, "running"
   self.scope = fibers.scope()
+  if active.observed then notify(self, "task_did_start") end
   if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
   if not fine then return fail_at_once(self, fields) end
   if type(extra) == "function" then self.reader = extra end
@@ -285,6 +298,7 @@ function methods:resume()
   if not self.begun then return begin(self) end
   self.suspensions = 0
   self.state = "running"
+  if active.observed then notify(self, "task_did_resume") end
   if self.number then core.resume(self.number) end
 end
 
@@ -295,6 +309,7 @@ function methods:suspend()
   self.suspensions = self.suspensions + 1
   if self.suspensions > 1 then return end
   self.state = "suspended"
+  if active.observed then notify(self, "task_did_suspend") end
   if self.number then core.suspend(self.number) end
 end
 

@@ -16,6 +16,10 @@ extension Outbox {
       append(.redirect, task.rawValue)
       append(head)
       append(proposed)
+    case .challenge(let task, let challenge):
+      append(.challenge, task.rawValue)
+      append(challenge)
+      if let head = challenge.failureResponse { append(head) }
     case .informational(let task, let head):
       append(.informational, task.rawValue)
       append(head)
@@ -39,6 +43,9 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
+    case .finishedDownloading(let task, let location):
+      append(.finishedDownloading, task.rawValue)
+      append(location)
     case .needsLoader(let task, let request):
       append(.loader, task.rawValue)
       append(request)
@@ -52,7 +59,7 @@ extension Outbox {
   }
 
   /// Six values: status, reason, version, url, header block, expected length.
-  private func append(_ head: ResponseHead) {
+  func append(_ head: ResponseHead) {
     append(head.status)
     append(head.reason)
     append(head.httpVersion)

@@ -41,7 +41,7 @@ enum CoreModule {
   }
 
   /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, set_priority,
-  /// close_idle_connections.
+  /// close_idle_connections, remove_download.
   private static func taskFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("session") { call in
@@ -99,6 +99,11 @@ enum CoreModule {
         scheduler.submit(.setPriority(TaskID(id), priority))
         return .returned
       },
+      .init("remove_download") { call in
+        guard let path = call.string(1) else { return call.wrongType(1, "string") }
+        scheduler.submit(.removeDownload(location: path))
+        return .returned
+      },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }
@@ -108,13 +113,14 @@ enum CoreModule {
     ]
   }
 
-  /// answer_redirect, answer_response, consumed, body_chunk, body_failed, new_body.
+  /// answer_redirect, answer_challenge, answer_response, consumed, body_chunk, body_failed, new_body.
   private static func answerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       answer("answer_redirect", scheduler) { call in
         guard let method = call.string(3) else { return .redirect(call.boolean(2) ? .followProposed : .refuse) }
         return TaskArguments.request(call, method: method, at: 4, parts: 8).map { .redirect(.follow($0)) }
       },
+      answer("answer_challenge", scheduler, ChallengeArguments.answer),
       answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
       answer("consumed", scheduler) { _ in .dataConsumed },
       answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },

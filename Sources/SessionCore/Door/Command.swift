@@ -21,6 +21,8 @@ public enum Command {
   /// No new tasks; ends the session once its tasks are done, or at once when `cancellingTasks`.
   /// `Event.sessionInvalidated` is the last event of a session.
   case invalidateSession(SessionID, cancellingTasks: Bool)
+  /// Removes the file of `Event.finishedDownloading`, if it is still there.
+  case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
 }
@@ -31,6 +33,8 @@ public enum Answer {
   case redirect(RedirectAnswer)
   /// To `Event.response`.
   case response(ResponseDisposition)
+  /// To `Event.challenge`.
+  case challenge(ChallengeAnswer)
   /// To `Event.data`: the consumer is done with that piece and may be given the next.
   case dataConsumed
   /// To `Event.needsBodyChunk`: the next piece, `nil` at the end of the body.

@@ -3,6 +3,9 @@
 public enum Event {
   /// A redirect response; the task waits for `Answer.redirect`. Only with `Interest.redirect`.
   case willRedirect(TaskID, ResponseHead, proposed: Request)
+  /// Credentials are asked for; the response that asks, if there is one, is withheld until `Answer.challenge`.
+  /// Only with `Interest.challenge` or `Interest.connectionChallenge`.
+  case challenge(TaskID, Challenge)
   /// A 1xx response (100 Continue excepted, which is a matter of transport). Does not wait.
   case informational(TaskID, ResponseHead)
   /// The final response's head; the task waits for `Answer.response`. Only with `Interest.response`.
@@ -20,8 +23,12 @@ public enum Event {
   /// The body is `RequestBody.reader` and the transfer wants the next piece (of about this size).
   /// The task waits for `Answer.bodyChunk` or `.bodyFailed`.
   case needsBodyChunk(TaskID, suggestedSize: Int)
-  /// The body must be sent again and cannot be rewound. Waits for `Answer.newBody`. Only with `Interest.newBody`.
+  /// The body is `RequestBody.stream`, or must be sent again and cannot be rewound. Waits for `Answer.newBody`. Only
+  /// with `Interest.newBody`.
   case needsBodyStream(TaskID)
+  /// A download task's file is whole, and closed. It is the receiver's to move or to remove
+  /// (`Command.removeDownload`); what is left goes with the process.
+  case finishedDownloading(TaskID, location: String)
   /// A request is about to be made, which the layer above may make in the core's place; waits for `Answer.loader`. Only
   /// with `SessionConfiguration.asksForLoaders`.
   case needsLoader(TaskID, Request)
@@ -39,8 +46,8 @@ public enum Event {
     switch self {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
-      .needsBodyStream(let task), .needsLoader(let task, _), .loadDrained(let task),
-      .waitingForConnectivity(let task):
+      .needsBodyStream(let task), .challenge(let task, _), .needsLoader(let task, _), .loadDrained(let task),
+      .waitingForConnectivity(let task), .finishedDownloading(let task, _):
       task
     case .sessionInvalidated: nil
     }

@@ -5,13 +5,15 @@
 /// meaning in a state (a late answer, a second cancel) gives `.none`.
 struct TaskMachine {
   enum State: Equatable {
-    /// Waits for a turn at its host. turnGranted → transferring · loaderWanted → askingLoader · failed → completed
+    /// Waits for a turn at its host. turnGranted → transferring · bodyMissing → askingBody ·
+    /// loaderWanted → askingLoader · failed → completed
     case queued
     /// The layer above decides whether it makes the request itself. loaderChosen → queued · failed → completed
     case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
-    /// head → askingRedirect, askingResponse, draining or transferring · ended → settling, delivering, completed,
-    /// askingBody, unconnected, or queued when the same request must be made again · failed → completed
+    /// head → askingRedirect, askingChallenge, askingResponse, draining or transferring · ended → settling,
+    /// delivering, completed, askingChallenge, askingBody, unconnected, or queued when the same request must be made
+    /// again · failed → completed
     case transferring
     /// There is no network, and the task waits for one. networkChanged → queued · failed → completed
     case unconnected
@@ -21,10 +23,15 @@ struct TaskMachine {
     /// A handler decides about a redirect. The transfer is paused, or over. redirectAnswered → draining,
     /// askingResponse, transferring, queued or completed · failed → completed
     case askingRedirect(transferEnded: Bool)
+    /// A handler is asked for credentials, about a response whose body is held back or about a connection that was not
+    /// made without them. challengeAnswered → askingChallenge (the next challenge), draining, transferring,
+    /// askingResponse, queued or as after `ended` · failed → completed
+    case askingChallenge(transferEnded: Bool)
     /// A handler decides about the response. responseAnswered → transferring or on as after `ended` ·
     /// failed → completed
     case askingResponse(transferEnded: Bool)
-    /// A body that cannot be read twice must be replaced. newBody → queued or completed · failed → completed
+    /// The body is not here, or cannot be read twice and must be replaced. newBody → queued or completed ·
+    /// failed → completed
     case askingBody
     /// The transfer is over and the consumer still has pieces to take. consumed → completed · failed → completed
     case delivering
@@ -44,6 +51,7 @@ struct TaskMachine {
     /// The head of a final response is there.
     case head(Verdict)
     case redirectAnswered(RedirectChoice)
+    case challengeAnswered(ChallengeChoice)
     case responseAnswered(allow: Bool)
     /// libcurl is done with the transfer.
     case ended(Ending)
@@ -51,7 +59,9 @@ struct TaskMachine {
     case networkChanged
     /// The consumer has taken everything there was.
     case consumed
-    /// The layer above gave a body to send anew, or none.
+    /// The body must be asked for before the first request.
+    case bodyMissing
+    /// The layer above gave a body to send, or none.
     case newBody(available: Bool)
     /// The helper thread is done with the file.
     case settled(success: Bool)
@@ -69,6 +79,8 @@ struct TaskMachine {
     case redirect(needsBody: Bool)
     /// It is a redirect about which a handler is asked.
     case redirectAsking
+    /// It asks for credentials, and so is a handler.
+    case challengeAsking
     /// The same request must be made again (credentials, or without an expectation).
     case again(needsBody: Bool)
   }
@@ -79,10 +91,21 @@ struct TaskMachine {
     case refuse(asks: Bool)
   }
 
+  enum ChallengeChoice {
+    /// Make a request that answers the challenge.
+    case follow(needsBody: Bool)
+    /// Ask about the response's next challenge.
+    case askNext
+    /// The response stands; `asking`: a handler is asked about it first.
+    case deliver(asking: Bool)
+  }
+
   enum Ending {
     /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
     case success(undelivered: Bool, settles: Bool)
     case failure
+    /// No connection without credentials: a handler is asked, and the failure stands unless it gives some.
+    case challenged
     /// libcurl could not rewind the body; it must be had anew and the request made again.
     case bodyLost
     /// Nothing was sent for want of a network, and the task is to wait for one.
@@ -99,11 +122,14 @@ struct TaskMachine {
     case enqueue
     /// Send the event and keep the body back.
     case askRedirect
+    case askChallenge
     case askResponse
     /// Drop what is left of the body.
     case discardBody
     /// Let the body come.
     case receiveBody
+    /// There is no body, and the transfer is over: the response is whole once its head has been taken.
+    case receiveNothing
     /// Make the next request, or the same one again.
     case nextRequest
     /// Ask for a body that can be sent.
@@ -132,8 +158,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingLoader, .unconnected, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling,
-      .completed:
+    case .queued, .askingLoader, .unconnected, .askingRedirect, .askingChallenge, .askingResponse, .askingBody,
+      .delivering, .settling, .completed:
       return false
     }
   }
@@ -146,10 +172,12 @@ struct TaskMachine {
     case .loaderChosen: return loaderChosen()
     case .head(let verdict): return head(verdict)
     case .redirectAnswered(let choice): return redirectAnswered(choice)
+    case .challengeAnswered(let choice): return challengeAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
     case .networkChanged: return networkChanged()
     case .consumed: return state == .delivering ? complete(success: true) : .none
+    case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
     }
@@ -157,6 +185,12 @@ struct TaskMachine {
 
   private mutating func fail() -> Action {
     state == .completed ? .none : complete(success: false)
+  }
+
+  private mutating func bodyMissing() -> Action {
+    guard state == .queued else { return .none }
+    wantsBody = true
+    return followUp()
   }
 
   private mutating func turnGranted() -> Action {
@@ -191,6 +225,9 @@ struct TaskMachine {
     case .redirectAsking:
       state = .askingRedirect(transferEnded: false)
       return .askRedirect
+    case .challengeAsking:
+      state = .askingChallenge(transferEnded: false)
+      return .askChallenge
     }
   }
 
@@ -208,6 +245,26 @@ struct TaskMachine {
     case .refuse(asks: false):
       state = .transferring
       return transferEnded ? ended(ending) : .receiveBody
+    }
+  }
+
+  private mutating func challengeAnswered(_ choice: ChallengeChoice) -> Action {
+    guard case .askingChallenge(let transferEnded) = state else { return .none }
+    switch choice {
+    case .follow(let needsBody):
+      wantsBody = needsBody
+      if transferEnded { return followUp() }
+      state = .draining
+      return .discardBody
+    case .askNext: return .askChallenge
+    case .deliver(let asking):
+      if transferEnded, case .failure = ending { return complete(success: false) }
+      if asking {
+        state = .askingResponse(transferEnded: transferEnded)
+        return .askResponse
+      }
+      state = .transferring
+      return transferEnded ? .receiveNothing : .receiveBody
     }
   }
 
@@ -229,6 +286,10 @@ struct TaskMachine {
       self.ending = ending
       state = .askingRedirect(transferEnded: true)
       return .none
+    case .askingChallenge:
+      self.ending = ending
+      state = .askingChallenge(transferEnded: true)
+      return .none
     case .askingResponse:
       self.ending = ending
       if case .failure = ending { return complete(success: false) }
@@ -247,6 +308,10 @@ struct TaskMachine {
     case .unconnected:
       state = .unconnected
       return .awaitNetwork
+    case .challenged:
+      self.ending = .failure
+      state = .askingChallenge(transferEnded: true)
+      return .askChallenge
     case .success(let undelivered, let settles):
       if settles {
         state = .settling

@@ -70,6 +70,8 @@ final class Transfer: TimerEntry {
   var isWaitingForChunk = false
   var expectation: ExpectContinue
   var sentBefore = 0
+  /// Of the body of the request that is over.
+  var sentOnWire = 0
   var sentReported = 0
   var requestsBegun = 0
   var sawHeader = false
@@ -82,8 +84,8 @@ final class Transfer: TimerEntry {
 
   // Follow-ups.
   var followUp: FollowUp?
-  var challengeScheme: ChallengeScheme?
-  var answeredChallenge = false
+  /// nil until credentials play a part.
+  var auth: TransferAuth?
   /// The body in `request` has just been given by a handler.
   var hasFreshBody = false
   /// What libcurl has been told to hold back (`CURLPAUSE_…`).
@@ -123,6 +125,8 @@ final class Transfer: TimerEntry {
     var keepsBody: Bool
     var crossesOrigin: Bool
     var status: Int
+    /// It belongs into the list of hops.
+    var isRedirect = true
   }
 
   init(id: TaskID, session: Session, options: TaskRequest) {
@@ -157,21 +161,20 @@ final class Transfer: TimerEntry {
     case .askLoader: core.outbox.append(.needsLoader(id, request))
     case .enqueue: enqueue()
     case .askRedirect: askRedirect()
+    case .askChallenge: askChallenge()
     case .askResponse: core.outbox.append(.response(id, currentHead()))
     case .discardBody:
       bodyMode = .drop
       updatePause()
     case .receiveBody: receiveResponse()
+    case .receiveNothing: receiveNothing()
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
     case .awaitNetwork: awaitNetwork()
     case .settleFile: settleFile()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
-    case .failForBody:
-      complete(
-        with: TaskError(
-          .requestBodyStreamExhausted, "the request body must be sent again and cannot be read twice", url: url))
+    case .failForBody: complete(with: TaskError(.requestBodyStreamExhausted, bodyProblem, url: url))
     }
     updateClock()
   }
@@ -185,8 +188,14 @@ final class Transfer: TimerEntry {
     case .failure(let error): return fail(error)
     case .success(let source): self.source = source
     }
+    if case .stream = request.body { return advance(.bodyMissing) }
     enqueue()
     updateClock()
+  }
+
+  private var bodyProblem: String {
+    if case .stream = request.body { return "the request's body is a stream, and no handler gave one" }
+    return "the request body must be sent again and cannot be read twice"
   }
 
   /// What must not be sent.

@@ -36,6 +36,7 @@ extension Transfer {
     switch answer {
     case .redirect(let answer): receiveRedirectAnswer(answer)
     case .response(let disposition): receiveDisposition(disposition)
+    case .challenge(let answer): receiveChallengeAnswer(answer)
     case .dataConsumed: dataConsumed()
     case .bodyChunk(let bytes): receiveChunk(bytes)
     case .bodyFailed(let error):

@@ -36,7 +36,14 @@ extension Transfer {
   }
 
   func openSink() -> TaskError? {
-    guard !isSinkOpen, let file = sink.file else { return nil }
+    guard !isSinkOpen else { return nil }
+    if case .download = options.destination {
+      switch core.downloadDirectory(in: session.configuration.sharedContainer) {
+      case .success(let directory): sink.use(FileSink(temporaryIn: directory))
+      case .failure(let problem): return problem
+      }
+    }
+    guard let file = sink.file else { return nil }
     isSinkOpen = true
     return file.open()
   }
@@ -45,6 +52,7 @@ extension Transfer {
     intake.reset()
     bodyMode = .hold
     received = 0
+    sentOnWire = 0
     dropped = 0
     isVerdictDeferred = false
     isHeadHeld = false
@@ -62,6 +70,7 @@ extension Transfer {
   /// Takes the handle from libcurl; the connection is free for others.
   func detach() {
     guard isAttached, let easy else { return }
+    sentOnWire = bodyBytesOnWire
     isAttached = false
     attachedTo?.remove(easy)
     attachedTo = nil
@@ -100,8 +109,11 @@ extension Transfer {
     }
     if hasFailed || machine.state == .draining { return .failure }
     if result == CURLE_OK || isWhole(result) {
-      if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }
-      return successfulEnding()
+      switch machine.state {
+      // Nothing has been given to the sink.
+      case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
+      default: return successfulEnding()
+      }
     }
     if result == CURLE_SEND_FAIL_REWIND {
       // Before any answer, it is the connection that died: what was sent may have been acted on.

@@ -66,7 +66,7 @@ extension Transfer {
   }
 
   /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader.
-  private func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
+  func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
     var result = proposed
     result.crossesOrigin = crossesOrigin(to: changed)
     result.request = RedirectRules.guarded(changed, previous: request, crossesOrigin: result.crossesOrigin)
@@ -80,22 +80,23 @@ extension Transfer {
 
   /// Makes the request that has been decided on: the next hop, or the same one again.
   func makeFollowUp() {
-    sentBefore += bodyBytesSent
+    sentBefore += bodyBytesOnWire
     sentReported = 0
+    isLoaderChosen = false
     guard let next = followUp else {
       hasFreshBody = false
       guard source?.rewind() ?? true else { return fail(bodyLostError) }
       return enqueue()
     }
     followUp = nil
-    redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url))
+    if next.isRedirect { redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url)) }
     if next.crossesOrigin {
       authentication = .none
       easy?.clearCredentials()
+      auth?.leaveOrigin()
+    } else if next.isRedirect {
+      auth?.leavePlace()
     }
-    answeredChallenge = false
-    challengeScheme = nil
-    isLoaderChosen = false
     takeBody(next)
   }
 
@@ -142,7 +143,7 @@ extension Transfer {
     switch BodySource.open(body) {
     case .failure(let problem): fail(problem)
     case .success(let opened):
-      sentBefore += bodyBytesSent
+      sentBefore += bodyBytesOnWire
       source = opened
       request.body = body
       hasFreshBody = true

@@ -20,7 +20,8 @@ extension Transfer {
       fail(problem)
       return false
     }
-    let authority = look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
+    let authority =
+      look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
     host = session.host(of: session.scratchURL, authority: authority, service: service)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
@@ -149,11 +150,15 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
+    let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
     let isPlain = request.headers.isEmpty && authorization == nil && options.decompress
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
-    for field in request.headers where !(hasBody && isFraming(field.name)) { list.append(field) }
+    for field in request.headers where !(hasBody && isFraming(field.name)) {
+      if replacesField, HeaderText.equalNames(field.name, "authorization") { continue }
+      list.append(field)
+    }
     for field in session.defaultHeaders where !has(field.name) {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
@@ -177,8 +182,13 @@ extension Transfer {
     request.headers.contains { HeaderText.equalNames($0.name, name) }
   }
 
-  /// The credentials that go with the request without being asked for. A field set by hand wins.
+  /// The credentials that answer a challenge, or go with the request without being asked for: there a field set by
+  /// hand wins.
   private var authorizationHeader: String? {
+    if let auth, !auth.serverAnswer.isNone {
+      if case .field(let value) = auth.serverAnswer { return value }
+      return nil
+    }
     if has("authorization") { return nil }
     if let (user, password) = urlCredentials { return "Basic \(Base64.encode("\(user):\(password)"))" }
     switch authentication {
@@ -201,6 +211,11 @@ extension Transfer {
     }
     sawHeader = false
     expectsHead = true
+    if isVerdictDeferred {
+      // libcurl has answered the response by itself.
+      isVerdictDeferred = false
+      intake.reset()
+    }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
     return true
   }
@@ -237,6 +252,13 @@ extension Transfer {
       self.error = error
       return Callbacks.abortRead
     }
+  }
+
+  /// What the system has taken of the body, of what libcurl was handed.
+  var bodyBytesOnWire: Int {
+    guard let source, !isBodyInline else { return bodyBytesSent }
+    guard isAttached, let easy else { return sentOnWire }
+    return min(source.handed, easy.bodyBytesWritten)
   }
 
   /// Of the current request.

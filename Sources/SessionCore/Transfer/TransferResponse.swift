@@ -23,9 +23,11 @@ extension Transfer {
       return
     }
     expectsHead = false
-    // With credentials in its hands, libcurl may answer a 401 by itself.
-    isVerdictDeferred = answeredChallenge && intake.status == 401 || isSuspended
-    isHeadHeld = isSuspended && !answeredChallenge
+    if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
+    // With credentials in its hands, libcurl may answer by itself.
+    let mayBeAnswered = auth != nil && mayAnswerItself
+    isVerdictDeferred = mayBeAnswered || isSuspended
+    isHeadHeld = isSuspended && !mayBeAnswered
     if !isVerdictDeferred { judge() }
   }
 
@@ -37,9 +39,7 @@ extension Transfer {
   }
 
   private func verdict() -> TaskMachine.Verdict {
-    if intake.status == 401, chooseScheme() {
-      return .again(needsBody: !canReplayBody)
-    }
+    if intake.status == 401 || intake.status == 407, let verdict = challengeVerdict() { return verdict }
     if intake.status == 417, usesExpectation {
       expectation = .never
       return .again(needsBody: !canReplayBody)
@@ -67,6 +67,13 @@ extension Transfer {
       if !isAttached { return fail(problem) }
     }
     updatePause()
+  }
+
+  /// The same where the transfer is over, and had no body.
+  func receiveNothing() {
+    receiveResponse()
+    guard !machine.isComplete else { return }
+    advance(.ended(successfulEnding()))
   }
 
   var hasNoBody: Bool {
@@ -135,9 +142,11 @@ extension Transfer {
   }
 
   private func reportSent() {
-    guard options.interest.contains(.sentBodyData), let source, source.handed > sentReported else { return }
-    let step = source.handed - sentReported
-    sentReported = source.handed
+    guard options.interest.contains(.sentBodyData), let source else { return }
+    let sent = bodyBytesOnWire
+    guard sent > sentReported else { return }
+    let step = sent - sentReported
+    sentReported = sent
     core.outbox.append(.sentBodyData(id, sent: step, total: sentReported, expected: source.length))
   }
 
