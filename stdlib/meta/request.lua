@@ -10,8 +10,8 @@
 ---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data"
 ---@field network_service_type? http.service_type In place of the session's, unless it is "default" (which it is without this).
 ---@field allows_cellular_access? boolean Kept, and nothing else (default true).
----@field http_should_handle_cookies? boolean Likewise (default true).
----@field main_document_url? string Likewise.
+---@field http_should_handle_cookies? boolean Stored cookies are sent, and those that come are kept (default true).
+---@field main_document_url? string For the cookie accept policy "only_from_main_document_domain".
 ---@field http_should_use_pipelining? boolean In place of the session's.
 
 ---A request: Apple's URLRequest. It may be changed until it is sent; assigning to an unknown field raises. `tostring`

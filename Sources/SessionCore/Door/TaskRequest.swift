@@ -80,6 +80,10 @@ public final class TaskRequest {
   public var serviceType = ServiceType.standard
   /// `nil`: the session's.
   public var usesPipelining: Bool?
+  /// `URLRequest.httpShouldHandleCookies`: send the stored cookies, and keep those that come.
+  public var handlesCookies = true
+  /// `URLRequest.mainDocumentURL`, for the cookie accept policy. `nil`: each request is its own main document.
+  public var mainDocumentURL: String?
 
   public init(_ request: Request) { self.request = request }
 }
@@ -154,6 +158,12 @@ public struct SessionConfiguration {
   public var sharedContainer: String?
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
+  /// Where cookies are kept; `nil`: they are neither kept nor sent.
+  public var cookieStorage: CookieStorage?
+  /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
+  public var shouldSetCookies = true
+  /// When cookies are kept. (The storage has a policy too: both must allow it.)
+  public var cookieAcceptPolicy = CookieAcceptPolicy.onlyFromMainDocumentDomain
   /// The layer above may make requests itself (`Event.needsLoader`).
   public var asksForLoaders = false
   /// `file:` URLs are read.
