@@ -23,6 +23,8 @@ final class Transfer: TimerEntry {
   var authentication: Authentication
   /// From the current URL's user information.
   var urlCredentials: (user: String, password: String)?
+  /// Those of an earlier URL, which hold as long as the origin is the same.
+  var originCredentials: (user: String, password: String)?
 
   var easy: EasyHandle?
   var host: Host?

@@ -90,6 +90,7 @@ extension Transfer {
     }
     followUp = nil
     if next.isRedirect { redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url)) }
+    originCredentials = next.crossesOrigin ? nil : urlCredentials
     if next.crossesOrigin {
       authentication = .none
       easy?.clearCredentials()

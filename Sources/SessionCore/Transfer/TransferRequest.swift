@@ -11,7 +11,7 @@ extension Transfer {
     let isUsual = service == session.configuration.serviceType
     if look.isPlain, isUsual, let known = knownHost(look) {
       url = request.url
-      urlCredentials = nil
+      urlCredentials = originCredentials
       host = known
       return true
     }
@@ -68,12 +68,12 @@ extension Transfer {
   }
 
   private func takePlainURL() {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     url = request.url
   }
 
   private func takeUserInformation(_ parsed: URLHandle) {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     if let user = parsed.getDecoded(CURLUPART_USER) {
       urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
       _ = parsed.set(CURLUPART_USER, nil)
