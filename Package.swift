@@ -38,6 +38,7 @@ let package = Package(
     .target(name: "CLuaShim", dependencies: ["CLuaLink", "CJansson"], cSettings: strictC),
     .target(name: "CArguments", cSettings: strictC),
     .target(name: "CCurlShim", dependencies: ["CCurl"], cSettings: strictC),
+    .target(name: "CTLSShim", dependencies: ["COpenSSL"], cSettings: strictC),
 
     // The Lua standard library, embedded as bytes.
     .target(
@@ -46,7 +47,7 @@ let package = Package(
 
     .target(
       name: "SessionCore",
-      dependencies: ["CCurlShim", "CCurl", "CZlib", "CBrotli", "CZstd"],
+      dependencies: ["CCurlShim", "CTLSShim", "CCurl", "COpenSSL", "CZlib", "CBrotli", "CZstd"],
       swiftSettings: strictSwift),
     .target(
       name: "LuaBridge",

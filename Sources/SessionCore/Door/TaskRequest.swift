@@ -136,9 +136,14 @@ public struct SessionConfiguration {
   public var resolve: [(String, String)] = []
   public var interface: String?
   public var unixSocket: String?
+  /// Certificates to trust in place of the system's: a file of them in PEM, or a directory as `openssl rehash` makes it.
   public var caFile: String?
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
+  public var securityPolicies = SecurityPolicies()
+  public var transportSecurity = TransportSecurity()
+  /// Shown to servers that ask for one.
+  public var clientCertificate: ClientCertificate?
   /// Text of each request and response on standard error, secrets masked (`-v`).
   public var trace = false
 

@@ -5,6 +5,7 @@ final class Session {
   unowned(unsafe) let core: SessionCore
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
+  let trust: SessionTrust
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
   /// Why nothing may be sent with these fields.
@@ -36,6 +37,7 @@ final class Session {
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
+    trust = SessionTrust(configuration)
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
       configuration.additionalHeaders
@@ -84,7 +86,7 @@ final class Session {
       hosts[key]
       ?? Host(
         scheme: parts.scheme, name: name, port: port, proxy: proxies.proxy(scheme: parts.scheme, host: name),
-        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme))
+        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme), trust: trust)
     if hosts.count >= Self.hostLimit { forgetIdleHosts() }
     hosts[key] = host
     if let authority { hosts[authority] = host }
@@ -118,5 +120,6 @@ final class Session {
     lanes.retire()
     lanes = fresh
     hosts.values.forEach { $0.forgetIdleConnections() }
+    trust.forget()
   }
 }

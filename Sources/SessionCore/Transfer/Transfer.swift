@@ -62,6 +62,9 @@ final class Transfer: TimerEntry {
   var refusedRepeat = false
   var endedEarly = false
 
+  /// Of the connection it has made itself.
+  var connectionTrust: ConnectionTrust?
+
   // Follow-ups.
   var followUp: FollowUp?
   var challengeScheme: ChallengeScheme?

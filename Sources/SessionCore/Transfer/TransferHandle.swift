@@ -45,6 +45,7 @@ extension Transfer {
     received = 0
     dropped = 0
     isVerdictDeferred = false
+    connectionTrust = nil
     requestsBegun = 0
     sawHeader = false
     expectsHead = true
@@ -125,6 +126,11 @@ extension Transfer {
         .networkConnectionLost,
         "the connection was lost before a response came, and \(request.method) may not be repeated", url: url,
         underlying: underlying)
+    }
+    if var error = connectionTrust.flatMap({ TLSErrors.error($0, text: text) }) {
+      error.url = url
+      error.underlying = underlying
+      return error
     }
     let code = CurlErrors.code(
       for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text,

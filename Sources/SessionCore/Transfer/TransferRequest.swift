@@ -11,7 +11,7 @@ extension Transfer {
       url = request.url
       urlCredentials = nil
       host = known
-      return true
+      return mayAsk(known)
     }
     if let problem = SchemeCheck.problem(with: request.url) ?? parseURL(into: session.scratchURL) {
       fail(problem)
@@ -19,11 +19,17 @@ extension Transfer {
     }
     let authority = look.isPlain ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
     host = session.host(of: session.scratchURL, authority: authority)
-    guard host != nil else {
+    guard let host else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
     }
-    return true
+    return mayAsk(host)
+  }
+
+  private func mayAsk(_ host: Host) -> Bool {
+    guard let problem = host.problem else { return true }
+    fail(problem)
+    return false
   }
 
   private func knownHost(_ look: URLLook) -> Host? {
@@ -197,7 +203,7 @@ extension Transfer {
     sawHeader = false
     expectsHead = true
     if let easy, host?.scheme == "https" { recordTLS(easy) }
-    return true
+    return isConnectionTrusted
   }
 
   private func recordTLS(_ easy: EasyHandle) {
