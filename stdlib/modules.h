@@ -108,6 +108,9 @@ static const char m_http_robots[] = {
 static const char m_http_scopes[] = {
 #embed "http/scopes.lua"
 };
+static const char m_http_security[] = {
+#embed "http/security.lua"
+};
 static const char m_http_session[] = {
 #embed "http/session.lua"
 };
@@ -175,6 +178,7 @@ static const module modules[] = {
     {"http.retry", m_http_retry, sizeof m_http_retry},
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
+    {"http.security", m_http_security, sizeof m_http_security},
     {"http.session", m_http_session, sizeof m_http_session},
     {"http.settings", m_http_settings, sizeof m_http_settings},
     {"http.steps", m_http_steps, sizeof m_http_steps},

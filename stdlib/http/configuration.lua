@@ -1,8 +1,11 @@
 -- Configurations: the fields, their types and defaults, and how they become the core's arguments.
 
 local headers = require "http.headers"
+local lazy = require "http.lazy"
 local options = require "http.options"
 local request = require "http.request"
+
+local security = lazy "http.security"
 
 local misuse = options.misuse
 
@@ -18,12 +21,11 @@ local CONFIGURATION = {
   http_maximum_connections_per_host = "integer", cookie_storage = "false", credential_storage = "false",
   cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
   http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
+  security_policy = "table", transport_security = "table", client_certificate = "table|string",
 }
 
 -- Fields that change what is safe; a version without them must not take them silently.
-local LATER = {
-  protocol_classes = true, security_policy = true, transport_security = true, client_certificate = true,
-}
+local LATER = { protocol_classes = true }
 
 -- Likewise stores: only having none of them can be asked for.
 local STORAGES = { cookie_storage = true, credential_storage = true, cache = true }
@@ -103,7 +105,7 @@ local function copy_value(value)
   if headers.is(value) then return headers.from(value) end
   local copied = {}
   for key, one in next, value do copied[key] = copy_value(one) end
-  return copied
+  return setmetatable(copied, getmetatable(value))
 end
 
 local function new_configuration(fields, kind)
@@ -197,6 +199,13 @@ function configuration.flatten(given)
     local fields, problem = headers.flatten(headers.from(given.http_additional_headers))
     if problem then misuse("configuration field 'http_additional_headers': %s", problem) end
     add("http_additional_headers", fields or "")
+  end
+  if given.security_policy then add("security_policy", security.flatten_policy(given.security_policy)) end
+  if given.transport_security then
+    add("transport_security", security.flatten_transport(given.transport_security))
+  end
+  if given.client_certificate then
+    add("client_certificate", security.flatten_certificate(given.client_certificate))
   end
   if given.resolve then add("resolve", flatten_resolve(given.resolve)) end
   flatten_proxy(given.connection_proxy, add)

@@ -31,7 +31,7 @@ enum ProxyMark {
 
   /// Whether it is the connection to a proxy. The workaround is put in place again.
   static func take(from context: OpaquePointer, proxy: String) -> Bool {
-    guard proxy.hasPrefix("https://"), SSL_CTX_get_options(context) & trace != 0 else { return false }
+    guard proxy.lowercased().hasPrefix("https://"), SSL_CTX_get_options(context) & trace != 0 else { return false }
     SSL_CTX_clear_options(context, trace)
     return true
   }

@@ -40,7 +40,8 @@ enum CertificateNames {
     guard let start = bytes.baseAddress, bytes.count == 4 || bytes.count == 16 else { return nil }
     let size = Int(INET6_ADDRSTRLEN)
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { text in
-      inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, start, text.baseAddress, socklen_t(size)).map(String.init(cString:))
+      inet_ntop(bytes.count == 4 ? AF_INET : AF_INET6, start, text.baseAddress, socklen_t(size)).map(
+        String.init(cString:))
     }
   }
 }

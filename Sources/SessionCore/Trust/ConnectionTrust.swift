@@ -78,7 +78,8 @@ final class ConnectionTrust {
     return Unmanaged<ConnectionTrust>.fromOpaque(context).takeUnretainedValue().verify(store) ? 1 : 0
   }
 
-  private static let flightComplete: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { ssl, context in
+  private static let flightComplete: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = {
+    ssl, context in
     guard let ssl, let context else { return 0 }
     return Unmanaged<ConnectionTrust>.fromOpaque(context).takeUnretainedValue().completeFlight(ssl) ? 1 : 0
   }
@@ -98,7 +99,8 @@ final class ConnectionTrust {
     guard let leaf = chain.first else { return false }
     if let problem = nameProblem(leaf) { problems.append(problem) }
     let isWhole = SSL_version(ssl) >= TLS1_3_VERSION
-    let revocation = isWhole ? StapledResponse.read(ssl, chain: chain, store: X509_STORE_CTX_get0_store(store)) : .notKnown
+    let revocation =
+      isWhole ? StapledResponse.read(ssl, chain: chain, store: X509_STORE_CTX_get0_store(store)) : .notKnown
     let trust = host.evaluate(chain, problems, revocation)
     if !isWhole, host.judge(trust, mayAsk: mayAsk) != false {
       pending = (chain, problems)
