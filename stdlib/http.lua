@@ -20,6 +20,8 @@ local http = {
   shared = session.shared_session(),
   -- http.request(url_or_fields) -> a request.
   request = function(given) return require("http.request").new(given) end,
+  -- http.credential{ user, password | token | certificate, key | trust } -> a credential.
+  credential = function(given) return require("http.credential").new(given) end,
   spawn = fibers.spawn,
   sleep = fibers.sleep,
   -- http.security_policy(fields) -> a policy for a configuration.

@@ -12,6 +12,9 @@ static const char m_http_active[] = {
 static const char m_http_call[] = {
 #embed "http/call.lua"
 };
+static const char m_http_challenge[] = {
+#embed "http/challenge.lua"
+};
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
 };
@@ -29,6 +32,9 @@ static const char m_http_crawl_frontier[] = {
 };
 static const char m_http_crawl_links[] = {
 #embed "http/crawl_links.lua"
+};
+static const char m_http_credential[] = {
+#embed "http/credential.lua"
 };
 static const char m_http_css[] = {
 #embed "http/css.lua"
@@ -78,6 +84,9 @@ static const char m_http_lazy[] = {
 static const char m_http_links[] = {
 #embed "http/links.lua"
 };
+static const char m_http_loads[] = {
+#embed "http/loads.lua"
+};
 static const char m_http_map[] = {
 #embed "http/map.lua"
 };
@@ -110,6 +119,9 @@ static const char m_http_scopes[] = {
 };
 static const char m_http_security[] = {
 #embed "http/security.lua"
+};
+static const char m_http_server_trust[] = {
+#embed "http/server_trust.lua"
 };
 static const char m_http_session[] = {
 #embed "http/session.lua"
@@ -146,12 +158,14 @@ static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
     {"http.call", m_http_call, sizeof m_http_call},
+    {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.charset", m_http_charset, sizeof m_http_charset},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
     {"http.crawl", m_http_crawl, sizeof m_http_crawl},
     {"http.crawl_fetch", m_http_crawl_fetch, sizeof m_http_crawl_fetch},
     {"http.crawl_frontier", m_http_crawl_frontier, sizeof m_http_crawl_frontier},
     {"http.crawl_links", m_http_crawl_links, sizeof m_http_crawl_links},
+    {"http.credential", m_http_credential, sizeof m_http_credential},
     {"http.css", m_http_css, sizeof m_http_css},
     {"http.css_parser", m_http_css_parser, sizeof m_http_css_parser},
     {"http.css_pseudo", m_http_css_pseudo, sizeof m_http_css_pseudo},
@@ -168,6 +182,7 @@ static const module modules[] = {
     {"http.inspect", m_http_inspect, sizeof m_http_inspect},
     {"http.lazy", m_http_lazy, sizeof m_http_lazy},
     {"http.links", m_http_links, sizeof m_http_links},
+    {"http.loads", m_http_loads, sizeof m_http_loads},
     {"http.map", m_http_map, sizeof m_http_map},
     {"http.metrics", m_http_metrics, sizeof m_http_metrics},
     {"http.mime", m_http_mime, sizeof m_http_mime},
@@ -179,6 +194,7 @@ static const module modules[] = {
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
     {"http.security", m_http_security, sizeof m_http_security},
+    {"http.server_trust", m_http_server_trust, sizeof m_http_server_trust},
     {"http.session", m_http_session, sizeof m_http_session},
     {"http.settings", m_http_settings, sizeof m_http_settings},
     {"http.steps", m_http_steps, sizeof m_http_steps},

@@ -58,10 +58,12 @@ struct AuthenticationTests {
       #expect(result.text == "PUT \(text)")
     }
     client.chunks = [text]
-    let lost = client.run(Request(method: "PUT", url: server.url("/sec"), body: .reader(length: nil))) {
+    // The server is asked without the body, so that one that cannot be read twice is sent once.
+    let once = client.run(Request(method: "PUT", url: server.url("/sec"), body: .reader(length: nil))) {
       $0.authentication = .digest(user: "u", password: "pw")
     }
-    #expect(lost.errorName == "request_body_stream_exhausted")
+    #expect(once.error == nil)
+    #expect(once.text == "PUT \(text)")
   }
 
   @Test("A wrong password gives the 401 after a fixed number of requests")

@@ -17,6 +17,13 @@ struct TaskMachineTests {
       ]
     ),
     (
+      "a request that the layer above may make itself",
+      [
+        (.loaderWanted, .askLoader), (.loaderChosen, .enqueue), (.turnGranted, .attach), (.head(.final), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
       "followed redirect",
       [
         (.turnGranted, .attach), (.head(.redirect(needsBody: false)), .discardBody), (.ended(.failure), .nextRequest),
@@ -68,6 +75,49 @@ struct TaskMachineTests {
       [
         (.turnGranted, .attach), (.head(.finalAsking), .askResponse), (.responseAnswered(allow: true), .receiveBody),
         (.ended(.success(undelivered: true, settles: false)), .none), (.consumed, .complete(success: true)),
+      ]
+    ),
+    (
+      "challenge answered with credentials",
+      [
+        (.turnGranted, .attach), (.head(.challengeAsking), .askChallenge),
+        (.challengeAnswered(.follow(needsBody: false)), .discardBody), (.ended(.failure), .nextRequest),
+        (.turnGranted, .attach), (.head(.final), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "challenge answered after the transfer, with a body that must be had anew",
+      [
+        (.turnGranted, .attach), (.head(.challengeAsking), .askChallenge),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.challengeAnswered(.askNext), .askChallenge), (.challengeAnswered(.follow(needsBody: true)), .askBody),
+        (.newBody(available: true), .nextRequest),
+      ]
+    ),
+    (
+      "challenge nobody answers, and a handler is asked about the response",
+      [
+        (.turnGranted, .attach), (.head(.challengeAsking), .askChallenge),
+        (.challengeAnswered(.deliver(asking: true)), .askResponse), (.responseAnswered(allow: true), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "challenge nobody answers, of a response without a body",
+      [
+        (.turnGranted, .attach), (.head(.challengeAsking), .askChallenge),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.challengeAnswered(.deliver(asking: false)), .receiveNothing),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "challenge of a connection, answered",
+      [
+        (.turnGranted, .attach), (.ended(.challenged), .askChallenge),
+        (.challengeAnswered(.follow(needsBody: false)), .nextRequest), (.turnGranted, .attach),
+        (.ended(.challenged), .askChallenge), (.challengeAnswered(.deliver(asking: true)), .complete(success: false)),
       ]
     ),
     (
@@ -133,7 +183,9 @@ struct TaskMachineTests {
     var machine = TaskMachine()
     let strays: [Event] = [
       .redirectAnswered(.refuse), .responseAnswered(allow: false), .newBody(available: false), .consumed,
-      .settled(success: false), .head(.final), .ended(.failure),
+      .settled(success: false), .head(.final), .ended(.failure), .challengeAnswered(.askNext),
+      .challengeAnswered(.deliver(asking: false)), .challengeAnswered(.follow(needsBody: true)),
+      .loaderChosen,
     ]
     for stray in strays { #expect(machine.handle(stray) == .none) }
     #expect(machine.handle(.turnGranted) == .attach)

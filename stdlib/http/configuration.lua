@@ -22,12 +22,10 @@ local CONFIGURATION = {
   cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
   http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
   security_policy = "table", transport_security = "table", client_certificate = "table|string",
+  protocol_classes = "list", allows_file_urls = "boolean",
 }
 
--- Fields that change what is safe; a version without them must not take them silently.
-local LATER = { protocol_classes = true }
-
--- Likewise stores: only having none of them can be asked for.
+-- Stores: only having none of them can be asked for.
 local STORAGES = { cookie_storage = true, credential_storage = true, cache = true }
 
 local DEFAULTS = {
@@ -36,7 +34,7 @@ local DEFAULTS = {
   discretionary = false, session_sends_launch_events = false, connection_proxy = "environment",
   http_should_use_pipelining = false, http_should_set_cookies = true,
   http_cookie_accept_policy = "only_from_main_document_domain", http_maximum_connections_per_host = 6,
-  should_use_extended_background_idle_mode = false, http_version = "auto",
+  should_use_extended_background_idle_mode = false, http_version = "auto", allows_file_urls = false,
 }
 
 local HTTP_VERSIONS = { auto = true, ["1.0"] = true, ["1.1"] = true, ["2"] = true, ["2-prior-knowledge"] = true }
@@ -48,11 +46,26 @@ local IS_PATH = { ca_file = true, unix_socket = true, interface = true, shared_c
 local Configuration = { __name = "http.configuration" }
 local STORE = {}
 
+local CLASS = { can_init = true, start_loading = true, stop_loading = false }
+
+local function check_protocol_classes(list)
+  for index, class in ipairs(list) do
+    local what = ("configuration field 'protocol_classes', item %d"):format(index)
+    options.expect(class, "table|userdata", what)
+    for name, is_needed in pairs(CLASS) do
+      local fn = class[name]
+      if (is_needed or fn ~= nil) and not options.is_callable(fn) then
+        misuse("%s: '%s' must be a function, not %s", what, name, type(fn))
+      end
+    end
+  end
+end
+
 -- Also for NaN.
 local function is_not_positive(value) return value ~= value or value <= 0 end
 
 local function check_field(name, value)
-  if LATER[name] or STORAGES[name] and value then
+  if STORAGES[name] and value then
     misuse("configuration field '%s' is not available in this version", name)
   end
   if CONFIGURATION[name] == nil then
@@ -72,6 +85,8 @@ local function check_field(name, value)
     misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
   elseif name:find("^timeout_") and is_not_positive(value) then
     misuse("configuration field '%s' must be more than 0 seconds", name)
+  elseif name == "protocol_classes" then
+    check_protocol_classes(value)
   elseif name == "request_cache_policy" then
     request.check_policy(value)
   elseif name == "http_cookie_accept_policy" then
@@ -99,9 +114,10 @@ function Configuration.__pairs(self)
   return next, all
 end
 
--- Values that are tables belong to one configuration only.
-local function copy_value(value)
+-- Values that are tables belong to one configuration only; the protocol classes in their list are the script's objects.
+local function copy_value(value, name)
   if type(value) ~= "table" then return value end
+  if name == "protocol_classes" then return table.move(value, 1, #value, 1, {}) end
   if headers.is(value) then return headers.from(value) end
   local copied = {}
   for key, one in next, value do copied[key] = copy_value(one) end
@@ -114,7 +130,7 @@ local function new_configuration(fields, kind)
   if fields ~= nil then
     options.expect(fields, "table", "a configuration")
     if getmetatable(fields) == Configuration then fields = rawget(fields, STORE) end
-    for name, value in next, fields do self[name] = copy_value(value) end
+    for name, value in next, fields do self[name] = copy_value(value, name) end
   end
   return self
 end
@@ -122,7 +138,7 @@ end
 local function copy_configuration(given)
   local self = setmetatable({ [STORE] = {} }, Configuration)
   rawset(self, "_kind", rawget(given, "_kind"))
-  for name, value in next, rawget(given, STORE) do rawget(self, STORE)[name] = copy_value(value) end
+  for name, value in next, rawget(given, STORE) do rawget(self, STORE)[name] = copy_value(value, name) end
   return self
 end
 
@@ -146,6 +162,14 @@ function configuration.copy(given)
   options.expect(given, "table", "argument #1 of http.session")
   if getmetatable(given) ~= Configuration then given = new_configuration(given, "default") end
   return copy_configuration(given)
+end
+
+-- The protocol classes, or false; the module that runs them is then loaded.
+function configuration.protocols(given)
+  local list = given.protocol_classes
+  if not list or #list == 0 then return false end
+  require "http.loads"
+  return list
 end
 
 -- "host:port=address" pairs ended by NUL.
@@ -177,7 +201,7 @@ end
 
 local PASSED = {
   "timeout_for_request", "timeout_for_resource", "http_maximum_connections_per_host", "user_agent", "http_version",
-  "interface", "unix_socket", "ca_file", "tls_minimum_supported", "tls_maximum_supported",
+  "interface", "unix_socket", "ca_file", "allows_file_urls", "tls_minimum_supported", "tls_maximum_supported",
 }
 
 -- A configuration as the pairs that the core takes.
@@ -200,13 +224,8 @@ function configuration.flatten(given)
     if problem then misuse("configuration field 'http_additional_headers': %s", problem) end
     add("http_additional_headers", fields or "")
   end
-  if given.security_policy then add("security_policy", security.flatten_policy(given.security_policy)) end
-  if given.transport_security then
-    add("transport_security", security.flatten_transport(given.transport_security))
-  end
-  if given.client_certificate then
-    add("client_certificate", security.flatten_certificate(given.client_certificate))
-  end
+  if given.security_policy or given.transport_security or given.client_certificate then security.flatten(given, add) end
+  if configuration.protocols(given) then add("protocol_classes", true) end
   if given.resolve then add("resolve", flatten_resolve(given.resolve)) end
   flatten_proxy(given.connection_proxy, add)
   return flat

@@ -17,6 +17,8 @@ local function time(value)
   if value == value then return value end
 end
 
+local FETCH_TYPES = { [0] = "network_load", "local_cache", "unknown" }
+
 local function read_transaction(record, position)
   local one = {}
   local flags, status, name, tls, cipher
@@ -38,7 +40,7 @@ local function read_transaction(record, position)
   one.network_protocol_name = name ~= "" and name or nil
   one.negotiated_tls_protocol_version = tls ~= "" and tls or nil
   one.negotiated_tls_cipher_suite = cipher ~= "" and cipher or nil
-  one.resource_fetch_type = "network_load"
+  one.resource_fetch_type = FETCH_TYPES[flags >> 2 & 3]
   return one, times[27]
 end
 

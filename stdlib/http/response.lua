@@ -39,7 +39,12 @@ end
 -- Content-Type without its parameters, in lower case (RFC 9110 §8.3).
 function getters:mime_type()
   local value = self.headers["Content-Type"]
-  return value and value:match("^%s*([^;,%s]+)") and value:match("^%s*([^;,%s]+)"):lower() or nil
+  local found = value and value:match("^%s*([^;,%s]+)")
+  if found then return found:lower() end
+  -- A file has no fields: its name tells.
+  if not value and self.url:find("^file:") then
+    return require("http.mime").type_of(self.url)
+  end
 end
 
 -- The charset parameter as the server wrote it, or nil.

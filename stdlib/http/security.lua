@@ -78,7 +78,7 @@ local function add_policy(parts, pattern, given)
 end
 
 -- Each policy: pattern ("" for the usual one), pinning, two flags, the number of certificates, these; all ended by NUL.
-function security.flatten_policy(given)
+local function flatten_policy(given)
   local policy, parts = security.policy(given), {}
   add_policy(parts, "", policy)
   for pattern, one in pairs(policy.hosts or {}) do add_policy(parts, pattern, one) end
@@ -95,9 +95,13 @@ local function check_version(version, what)
   return version or ""
 end
 
--- Whether anything may be loaded, the least TLS; then of each exception: host, two flags, the least TLS.
-function security.flatten_transport(given)
+-- Whether anything may be loaded, the least TLS; then of each exception: host, two flags, the least TLS. `most`: the
+-- configuration's own limit.
+local function flatten_transport(given, most)
   options.check(given, TRANSPORT, "'transport_security'")
+  if most and given.minimum_tls and given.minimum_tls > most then
+    misuse("'transport_security.minimum_tls' must not be above 'tls_maximum_supported'")
+  end
   local parts = {
     given.allows_arbitrary_loads == false and "0" or "1", check_version(given.minimum_tls, "'transport_security'"),
   }
@@ -122,7 +126,7 @@ local CERTIFICATE = { certificate = "string", key = "string", password = "string
 
 -- A path, or a table with `certificate`, `key` and `password`: these, each ended by NUL; "" for one not given, and
 -- whether there is a password.
-function security.flatten_certificate(given)
+local function flatten_certificate(given)
   if type(given) == "string" then given = { certificate = given } end
   options.check(given, CERTIFICATE, "'client_certificate'")
   if not given.certificate then misuse("'client_certificate' needs a 'certificate'") end
@@ -133,6 +137,15 @@ function security.flatten_certificate(given)
   end
   local password = given.password and "1" .. given.password or "0"
   return table.concat({ given.certificate, given.key or "", password }, "\0") .. "\0"
+end
+
+-- A configuration's fields, as the core takes them.
+function security.flatten(given, add)
+  if given.security_policy then add("security_policy", flatten_policy(given.security_policy)) end
+  if given.transport_security then
+    add("transport_security", flatten_transport(given.transport_security, given.tls_maximum_supported))
+  end
+  if given.client_certificate then add("client_certificate", flatten_certificate(given.client_certificate)) end
 end
 
 return security

@@ -54,6 +54,7 @@ function session.new(given, delegate)
   return setmetatable({
     delegate = delegate, _configuration = copy, _cache_policy = copy and copy.request_cache_policy,
     _flat = copy and configuration.flatten(copy) or {}, _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
+    _protocols = copy and configuration.protocols(copy),
     _invalid = false, _seen_calls = false, _call_begins = methods._call_begins, _call_done = methods._call_done,
   }, Session)
 end

@@ -22,7 +22,7 @@ local function is_interruption(self, value)
   return self.state == "canceling" or self.error ~= nil and self.error.code == "cancelled"
 end
 
-local function handler_failed(self, raised)
+function steps.handler_failed(self, raised)
   raised = errors.captured(raised)
   local value = raised.value
   if self.failure or is_interruption(self, value) then return end
@@ -39,7 +39,7 @@ end
 function steps.call(self, fn, ...)
   local ok, result = xpcall(fn, errors.capture, ...)
   if ok then return true, result end
-  handler_failed(self, result)
+  steps.handler_failed(self, result)
   return false
 end
 
@@ -114,7 +114,7 @@ local function is_same(a, b)
   return a.method == b.method and a.url == b.url and a.body == b.body and tostring(a.headers) == tostring(b.headers)
 end
 
-local function parts_of(kind, extra)
+function steps.parts_of(kind, extra)
   if kind == "parts" then return table.unpack(extra) end
 end
 
@@ -137,7 +137,7 @@ function steps.redirect(self, head, proposed)
   if is_same(answer, before) then return core.answer_redirect(self.number, true) end
   local kind, value, extra = request.flatten_body(answer.body, "a request's 'body'")
   if type(extra) == "function" then self.reader = extra end
-  core.answer_redirect(self.number, true, answer.method, answer.url, fields, kind, value, parts_of(kind, extra))
+  core.answer_redirect(self.number, true, answer.method, answer.url, fields, kind, value, steps.parts_of(kind, extra))
 end
 
 function steps.response(self, head)
@@ -188,7 +188,7 @@ function steps.new_body(self)
   if body == nil then return core.new_body(self.number) end
   local kind, value, extra = request.flatten_body(body, "what need_new_body_stream returns")
   if type(extra) == "function" then self.reader = extra end
-  core.new_body(self.number, kind, value, parts_of(kind, extra))
+  core.new_body(self.number, kind, value, steps.parts_of(kind, extra))
 end
 
 return steps

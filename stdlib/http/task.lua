@@ -17,7 +17,10 @@ local steps = require "http.steps"
 local task = {}
 
 -- The same bits as SessionCore.Interest.
-local INTEREST = { redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32 }
+local INTEREST = {
+  redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
+  connection_challenge = 128,
+}
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
 local NO_SETTINGS = {}
@@ -25,7 +28,8 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
-  reader = false, progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
+  reader = false, load = false, load_error = false, next_request = false,
+  progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
   priority = 0.5, _metrics = false,
@@ -115,6 +119,7 @@ local function complete(self, err, head)
   self.state = "completed"
   if err then
     if self.failure and err.code == "cancelled" then err = self.failure end
+    if self.load_error and err.code == "handler_error" then err = self.load_error end
     if not errors.is(err) then err = errors.new(err) end
     err.task = err.task or self
     err.response = err.response or head
@@ -133,6 +138,7 @@ function task.on_completed(number, err, body, metrics, redirects, status, reason
   local self = active.take(number)
   if not self then return end
   scopes.leave(self.scope, self)
+  if self.load then require("http.loads").stop(self) end
   self._metrics = metrics
   if not self.is_call then
     self.count_of_bytes_received, self.count_of_bytes_sent = nil, nil
@@ -155,6 +161,8 @@ local function interest_of(self)
   if not delegate then return bits end
   if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
   if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
+  if delegate.did_receive_challenge then bits = bits | INTEREST.challenge | INTEREST.connection_challenge end
+  if delegate.session_did_receive_challenge then bits = bits | INTEREST.connection_challenge end
   if delegate.did_send_body_data then bits = bits | INTEREST.sent end
   if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
   return bits

@@ -26,7 +26,8 @@ events[events.REDIRECT] = function(number, status, reason, version, url, block, 
     has_body)
   local self = find(number)
   if not self then return end
-  local proposed = request.redirected(self.current_request, method, target, flat, has_body)
+  local proposed = request.redirected(self.next_request or self.current_request, method, target, flat, has_body)
+  self.next_request = false
   if steps.has_handler(self, "will_perform_redirection") then
     enqueue(self, steps.redirect, response.make(status, reason, version, url, block, expected), proposed)
   else
@@ -71,6 +72,12 @@ events[events.PROGRESS] = function(number, received, expected)
   local pending = self.progress_received
   self.progress_received, self.progress_expected = received, expected
   if not pending and self.progress then enqueue(self, steps.progress) end
+end
+
+-- Loaded with the first challenge: most scripts never see one.
+events[events.CHALLENGE] = function(number, fields, ...)
+  local self = find(number)
+  if self then enqueue(self, require("http.challenge").step, fields, ...) end
 end
 
 events[events.BODY_CHUNK] = on_task(steps.body_chunk)

@@ -1,8 +1,7 @@
 ---@meta http.session
 
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
----version. `security_policy`, `transport_security`, `client_certificate`, `protocol_classes` and stores other than
----`false` raise: they are not available in this version.
+---version. Stores other than `false` raise: they are not available in this version.
 ---@class http.configuration
 ---@field identifier? string *
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
@@ -31,7 +30,52 @@
 ---@field interface? string A network interface or local address.
 ---@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
 ---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.
----@field ca_file? string Certificates to trust, in PEM.
+---@field ca_file? string Certificates to trust in place of the system's: a file in PEM, or a directory as `openssl rehash` makes it.
+---@field security_policy? http.security_policy How servers' certificates are judged beyond the usual.
+---@field transport_security? http.transport_security What may be asked for in clear text.
+---@field client_certificate? string|http.client_certificate|http.credential Shown to servers that ask for one; a text is the path of a file with certificate and key.
+---@field protocol_classes? http.protocol_class[] What may answer requests in the network's place; the first that wants one gets it.
+---@field allows_file_urls? boolean Whether `file:` URLs are read (GET and HEAD, regular files). Default false.
+
+---What answers requests itself: Apple's URLProtocol. A table (or object) whose functions are called without a self. It
+---is asked for every request of the session's tasks, redirects included, whatever the URL's scheme.
+---@class http.protocol_class
+---@field can_init fun(request: http.request): boolean Whether it answers this request.
+---@field start_loading fun(request: http.request, client: http.client) Answers it by the client's methods, now or later and from any coroutine; runs in a job of its own, which is cancelled with the task. Raising fails the task with `handler_error`.
+---@field stop_loading? fun(request: http.request) Called once for each load when it is over, by whatever end.
+
+---What a protocol class speaks through. The order is `receive_response`, any number of `receive_data`, `finish`; `fail` at
+---any time, or `redirect` in place of it all. Calls in another order, or after the end, raise. When the task has ended
+---meanwhile they do nothing and return false.
+---@class http.client
+local client = {}
+
+---The head of the response, or a response to be passed on (without the fields that told how its body was transferred).
+---@param response { status?: integer, headers?: http.headers|table<string, string|string[]>, reason?: string, http_version?: string }|http.response Status 200 unless it says another; from 200 on.
+---@return boolean going_on
+function client:receive_response(response) end
+
+---A piece of the body, as it is: no content coding is undone. *Yields* while what is there waits for the task's consumer.
+---@async
+---@param data string
+---@return boolean going_on
+function client:receive_data(data) end
+
+---The task goes on with another request; the delegate is asked as for any redirect, and where it refuses, the response
+---given here is the task's, without a body.
+---@param response { status?: integer, headers?: http.headers|table<string, string|string[]>, reason?: string, http_version?: string }|http.response Status 302 unless it says another.
+---@param request string|http.request|http.request.fields
+---@return boolean going_on
+function client:redirect(response, request) end
+
+---The response is whole.
+---@return boolean going_on
+function client:finish() end
+
+---The task ends with an error.
+---@param err http.error|string|{ domain?: string, code?: string, message?: string, url?: string, underlying?: table } An error object, its fields (`domain` "url" and `code` "unknown" unless given), or its message.
+---@return boolean going_on
+function client:fail(err) end
 
 ---A session: tasks that share a configuration, connections and a delegate.
 ---@class http.session
@@ -136,7 +180,7 @@ function session:send(request, options) end
 
 ---A task: one request, with its redirects, until its response. It is made suspended. The verbs (`http.get` and so on) are
 ---tasks with a completion: of the delegate's handlers they call `did_create_task`, `will_perform_redirection`,
----`need_new_body_stream`, `did_send_body_data`, `did_receive_informational_response` and
+---the challenge handlers, `need_new_body_stream`, `did_send_body_data`, `did_receive_informational_response` and
 ---`did_finish_collecting_metrics`, but not those for the response, the data and the completion.
 ---@class http.task
 ---@field identifier integer Within its session.
@@ -180,9 +224,11 @@ function task:copy() end
 ---after the other; each may wait, and the transfer waits with it. A handler that returns nothing asks for what would be
 ---done without it. An error raised in one cancels the task with the code `handler_error` (domain "script").
 ---@class http.delegate
+---@field session_did_receive_challenge? fun(session: http.session, challenge: http.challenge): http.disposition|nil, http.credential? Challenges that concern a connection: `server_trust`, `client_certificate`, `ntlm`, `negotiate`.
 ---@field did_become_invalid? fun(session: http.session, err: http.error|nil)
 ---@field did_create_task? fun(session: http.session, task: http.task)
 ---@field will_perform_redirection? fun(session: http.session, task: http.task, response: http.response, request: http.request): http.request|false|nil The request to go on with; false to deliver the redirect itself.
+---@field did_receive_challenge? fun(session: http.session, task: http.task, challenge: http.challenge): http.disposition|http.request|nil, http.credential? All other challenges, and those too where `session_did_receive_challenge` is absent. A request takes the challenged one's place.
 ---@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body once more.
 ---@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer)
 ---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.

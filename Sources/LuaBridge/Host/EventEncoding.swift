@@ -16,6 +16,10 @@ extension Outbox {
       append(.redirect, task.rawValue)
       append(head)
       append(proposed)
+    case .challenge(let task, let challenge):
+      append(.challenge, task.rawValue)
+      append(challenge)
+      if let head = challenge.failureResponse { append(head) }
     case .informational(let task, let head):
       append(.informational, task.rawValue)
       append(head)
@@ -39,13 +43,18 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
+    case .needsLoader(let task, let request):
+      append(.loader, task.rawValue)
+      append(request)
+    case .loadDrained(let task):
+      append(.loadDrained, task.rawValue)
     case .sessionInvalidated(let session):
       append(.sessionInvalidated, session.rawValue)
     }
   }
 
   /// Six values: status, reason, version, url, header block, expected length.
-  private func append(_ head: ResponseHead) {
+  func append(_ head: ResponseHead) {
     append(head.status)
     append(head.reason)
     append(head.httpVersion)

@@ -16,4 +16,8 @@ enum EventKind: Int {
   case stop = 12
   /// Nothing is left to do.
   case finish = 13
+  case challenge = 14
+  /// A request that a protocol class may make.
+  case loader = 16
+  case loadDrained = 17
 }

@@ -42,7 +42,7 @@ extension Outbox {
     writer.write(one.responseStart)
     writer.write(one.responseEnd)
     writer.write(one.status)
-    writer.write((one.isProxyConnection ? 1 : 0) | (one.isReusedConnection ? 2 : 0))
+    writer.write((one.isProxyConnection ? 1 : 0) | (one.isReusedConnection ? 2 : 0) | one.fetchType.rawValue << 2)
     writer.write(one.requestHeaderBytes)
     writer.write(one.requestBodyBytes)
     writer.write(one.responseHeaderBytes)

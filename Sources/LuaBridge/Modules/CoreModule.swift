@@ -11,6 +11,7 @@ enum CoreModule {
     NativeModule(
       name,
       functions: schedulerFunctions(scheduler) + taskFunctions(scheduler) + answerFunctions(scheduler)
+        + LoadFunctions.all(scheduler)
         + diagnosticFunctions(scheduler))
   }
 
@@ -101,13 +102,14 @@ enum CoreModule {
     ]
   }
 
-  /// answer_redirect, answer_response, consumed, body_chunk, body_failed, new_body.
+  /// answer_redirect, answer_challenge, answer_response, consumed, body_chunk, body_failed, new_body.
   private static func answerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       answer("answer_redirect", scheduler) { call in
         guard let method = call.string(3) else { return .redirect(call.boolean(2) ? .followProposed : .refuse) }
         return TaskArguments.request(call, method: method, at: 4, parts: 8).map { .redirect(.follow($0)) }
       },
+      answer("answer_challenge", scheduler, ChallengeArguments.answer),
       answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
       answer("consumed", scheduler) { _ in .dataConsumed },
       answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },
@@ -150,7 +152,7 @@ enum CoreModule {
     }
   }
 
-  private static func answer(
+  static func answer(
     _ name: String, _ scheduler: Scheduler, _ make: @escaping (HostCall) -> Answer?
   ) -> NativeModule.Function {
     .init(name) { call in

@@ -29,6 +29,8 @@ public enum Answer {
   case redirect(RedirectAnswer)
   /// To `Event.response`.
   case response(ResponseDisposition)
+  /// To `Event.challenge`.
+  case challenge(ChallengeAnswer)
   /// To `Event.data`: the consumer is done with that piece and may be given the next.
   case dataConsumed
   /// To `Event.needsBodyChunk`: the next piece, `nil` at the end of the body.
@@ -38,6 +40,18 @@ public enum Answer {
   /// To `Event.needsBodyStream`: a fresh body, or `nil` when there is none to be had
   /// (the task then fails with `request_body_stream_exhausted`).
   case newBody(RequestBody?)
+  /// To `Event.needsLoader`.
+  case loader(Loader)
+  /// After `.loader(.script)`: how far the load has come.
+  case load(LoadStep)
+}
+
+/// Who makes a request.
+public enum Loader {
+  /// The core.
+  case network
+  /// The layer above, which says what comes by `Answer.load`.
+  case script
 }
 
 public enum RedirectAnswer {

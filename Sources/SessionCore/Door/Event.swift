@@ -3,6 +3,9 @@
 public enum Event {
   /// A redirect response; the task waits for `Answer.redirect`. Only with `Interest.redirect`.
   case willRedirect(TaskID, ResponseHead, proposed: Request)
+  /// Credentials are asked for; the response that asks, if there is one, is withheld until `Answer.challenge`.
+  /// Only with `Interest.challenge` or `Interest.connectionChallenge`.
+  case challenge(TaskID, Challenge)
   /// A 1xx response (100 Continue excepted, which is a matter of transport). Does not wait.
   case informational(TaskID, ResponseHead)
   /// The final response's head; the task waits for `Answer.response`. Only with `Interest.response`.
@@ -22,6 +25,11 @@ public enum Event {
   case needsBodyChunk(TaskID, suggestedSize: Int)
   /// The body must be sent again and cannot be rewound. Waits for `Answer.newBody`. Only with `Interest.newBody`.
   case needsBodyStream(TaskID)
+  /// A request is about to be made, which the layer above may make in the core's place; waits for `Answer.loader`. Only
+  /// with `SessionConfiguration.asksForLoaders`.
+  case needsLoader(TaskID, Request)
+  /// All that came before `LoadStep.tellWhenDrained` has been taken.
+  case loadDrained(TaskID)
   /// The end of a task.
   case completed(TaskID, Completion)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
@@ -32,7 +40,8 @@ public enum Event {
     switch self {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
-      .needsBodyStream(let task):
+      .needsBodyStream(let task), .challenge(let task, _), .needsLoader(let task, _),
+      .loadDrained(let task):
       task
     case .sessionInvalidated: nil
     }

@@ -11,6 +11,8 @@ public final class SessionCore: Port {
   private(set) var now = MonotonicClock.now
   /// Transfers with something to tell at the end of the turn.
   var flushList: [Transfer] = []
+  /// Transfers whose loads may have something (see `LocalLoad`).
+  var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
@@ -95,9 +97,17 @@ public final class SessionCore: Port {
         }
       }
     }
+    if !loading.isEmpty { pumpLoads() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
     dropRetired()
+  }
+
+  /// One turn for each load; those that have more are asked again at the next turn of the loop.
+  private func pumpLoads() {
+    let list = loading
+    loading.removeAll(keepingCapacity: true)
+    for transfer in list { transfer.pumpLoad() }
   }
 
   private func poll(until deadline: Double?) -> Bool {
@@ -108,6 +118,7 @@ public final class SessionCore: Port {
 
   /// Milliseconds until something is due, rounded up so that it then is.
   private func timeout(until deadline: Double?) -> Int32 {
+    guard loading.isEmpty else { return 0 }
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
     for multi in multis {

@@ -87,6 +87,10 @@ public struct Interest: OptionSet, Sendable {
   public static let sentBodyData = Interest(rawValue: 8)
   public static let newBody = Interest(rawValue: 16)
   public static let progress = Interest(rawValue: 32)
+  /// Challenges of schemes that authenticate a request.
+  public static let challenge = Interest(rawValue: 64)
+  /// Those that concern a connection (`ProtectionSpace.isConnectionLevel`).
+  public static let connectionChallenge = Interest(rawValue: 128)
 }
 
 /// Where the response body goes.
@@ -144,6 +148,10 @@ public struct SessionConfiguration {
   public var transportSecurity = TransportSecurity()
   /// Shown to servers that ask for one.
   public var clientCertificate: ClientCertificate?
+  /// The layer above may make requests itself (`Event.needsLoader`).
+  public var asksForLoaders = false
+  /// `file:` URLs are read.
+  public var allowsFileURLs = false
   /// Text of each request and response on standard error, secrets masked (`-v`).
   public var trace = false
 

@@ -39,6 +39,11 @@ enum HeaderText {
     return UnsafeRawBufferPointer(rebasing: text[start..<end])
   }
 
+  static func trimmed(_ text: String) -> String {
+    var text = text
+    return text.withUTF8 { String(decoding: trimmed(UnsafeRawBufferPointer($0)), as: UTF8.self) }
+  }
+
   /// A decimal number and nothing else.
   static func number(_ text: UnsafeRawBufferPointer) -> Int? {
     guard !text.isEmpty, text.count < 19 else { return nil }

@@ -51,6 +51,22 @@ struct ResponseIntake {
     return .part
   }
 
+  /// Takes a head that came from elsewhere than a connection.
+  mutating func take(_ head: LocalHead) {
+    reset()
+    status = head.status
+    reason = head.reason
+    httpVersion = head.httpVersion
+    for field in head.headers {
+      var line = Array("\(field.name): ".utf8) + field.value
+      line.withUnsafeBytes { note($0) }
+      line += [0x0D, 0x0A]
+      line.withUnsafeBytes { _ = block.append($0) }
+    }
+    isHeadComplete = true
+    if isChunked { contentLength = -1 }
+  }
+
   /// The head as a value.
   func head(url: String) -> ResponseHead {
     ResponseHead(

@@ -9,6 +9,13 @@ public struct TaskMetrics {
 /// `URLSessionTaskTransactionMetrics`: one request and its response. Times that did not occur (a reused connection
 /// has no connect) are NaN. An object, since it is too large to be copied about.
 public final class TransactionMetrics {
+  /// `NSURLSessionTaskMetricsResourceFetchType`.
+  public enum FetchType: Int {
+    case networkLoad, localCache
+    /// Neither: a `data:` or `file:` URL, or a protocol class.
+    case unknown
+  }
+
   public var method = ""
   public var url = ""
   public var status = 0
@@ -25,6 +32,7 @@ public final class TransactionMetrics {
   public var responseEnd = Double.nan
   /// "http/1.0", "http/1.1", "h2", "h3" (ALPN names).
   public var networkProtocolName = ""
+  public var fetchType = FetchType.networkLoad
   public var isProxyConnection = false
   public var isReusedConnection = false
   public var requestHeaderBytes = 0

@@ -18,15 +18,21 @@ enum RedirectRules {
   /// - Parameters:
   ///   - url: The URL the request went to, with its fragment, without user and password.
   ///   - location: The Location field's bytes.
-  static func evaluate(_ request: Request, url: String, status: Int, location: UnsafeRawBufferPointer) -> Outcome {
+  ///   - allowsAnyScheme: A URL of another scheme than HTTP's may be loaded, by whoever knows it; but never what is
+  ///     on this machine or in the URL itself.
+  static func evaluate(
+    _ request: Request, url: String, status: Int, location: UnsafeRawBufferPointer, allowsAnyScheme: Bool = false
+  ) -> Outcome {
     guard isRedirect(status), !location.isEmpty else { return .response }
     let reference = encodedOnce(location)
     guard case .success(var target) = URLParts.resolve(reference, against: url) else {
       return .failure(unparsable(reference, url))
     }
-    if let scheme = URLParts.leadingScheme(target), !isWeb(String(scheme)) {
-      return .failure(
-        TaskError(.unsupportedURL, "redirect to a URL of an unsupported scheme: \(target)", url: url))
+    if let scheme = URLParts.leadingScheme(target).map({ String($0) }), !isWeb(scheme) {
+      guard allowsAnyScheme, !["data", "file"].contains(where: { HeaderText.equalNames($0, scheme) }) else {
+        return .failure(TaskError(.unsupportedURL, "redirect to a URL of an unsupported scheme: \(target)", url: url))
+      }
+      return follow(request, status: status, target: target, crossesOrigin: true)
     }
     guard case .success(let to) = URLParts.parse(target), case .success(let from) = URLParts.parse(url) else {
       return .failure(unparsable(reference, url))

@@ -73,6 +73,9 @@ final class BodySink {
   /// There is enough for the consumer that no more should come.
   private var hasPiece: Bool { collected.count >= Self.pieceSize }
 
+  /// Nothing is taken before the consumer has got what is there.
+  var isFull: Bool { isConsumer && hasPiece }
+
   /// The transfer cannot go on before the consumer takes something.
   var isWaitedFor: Bool { isOutstanding && hasPiece }
 
@@ -89,6 +92,13 @@ final class BodySink {
     let piece = collected
     collected = Bytes()
     return piece
+  }
+
+  /// What the consumer has not been given of a body that is not going to be whole.
+  func takeRest() -> Bytes? {
+    guard isConsumer, collected.count > 0 else { return nil }
+    defer { collected = Bytes() }
+    return collected
   }
 
   /// The consumer is free again; decodes on what was kept back.

@@ -13,10 +13,13 @@ enum RequestCheck {
 
   /// A token goes into a field as it is; user and password are encoded or hashed and may hold anything.
   static func problem(with authentication: Authentication) -> TaskError? {
-    guard case .bearer(let token) = authentication, token.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      return nil
-    }
+    guard case .bearer(let token) = authentication, !isFieldText(token) else { return nil }
     return TaskError(.badURL, "control character in the bearer token")
+  }
+
+  /// Whether it can be part of a field's value as it is.
+  static func isFieldText(_ text: String) -> Bool {
+    !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
   }
 
   /// The same for fields alone.

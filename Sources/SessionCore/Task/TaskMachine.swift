@@ -5,11 +5,14 @@
 /// meaning in a state (a late answer, a second cancel) gives `.none`.
 struct TaskMachine {
   enum State: Equatable {
-    /// Waits for a turn at its host. turnGranted → transferring · failed → completed
+    /// Waits for a turn at its host. turnGranted → transferring · loaderWanted → askingLoader · failed → completed
     case queued
+    /// The layer above decides whether it makes the request itself. loaderChosen → queued · failed → completed
+    case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
-    /// head → askingRedirect, askingResponse, draining or transferring · ended → settling, delivering, completed,
-    /// askingBody, or queued when the same request must be made again · failed → completed
+    /// head → askingRedirect, askingChallenge, askingResponse, draining or transferring · ended → settling,
+    /// delivering, completed, askingChallenge, askingBody, or queued when the same request must be made again ·
+    /// failed → completed
     case transferring
     /// The body of a response that another request will follow is being dropped. ended → queued (askingBody where
     /// the body must be had anew) · failed → completed
@@ -17,6 +20,10 @@ struct TaskMachine {
     /// A handler decides about a redirect. The transfer is paused, or over. redirectAnswered → draining,
     /// transferring, queued or completed · failed → completed
     case askingRedirect(transferEnded: Bool)
+    /// A handler is asked for credentials, about a response whose body is held back or about a connection that was not
+    /// made without them. challengeAnswered → askingChallenge (the next challenge), draining, transferring,
+    /// askingResponse, queued or as after `ended` · failed → completed
+    case askingChallenge(transferEnded: Bool)
     /// A handler decides about the response. responseAnswered → transferring or on as after `ended` ·
     /// failed → completed
     case askingResponse(transferEnded: Bool)
@@ -33,9 +40,14 @@ struct TaskMachine {
   enum Event {
     /// The session's limits allow the task to begin (or to go on with the next request).
     case turnGranted
+    /// The layer above may make the request itself (protocol classes).
+    case loaderWanted
+    /// It has said who makes it.
+    case loaderChosen
     /// The head of a final response is there.
     case head(Verdict)
     case redirectAnswered(RedirectChoice)
+    case challengeAnswered(ChallengeChoice)
     case responseAnswered(allow: Bool)
     /// libcurl is done with the transfer.
     case ended(Ending)
@@ -59,6 +71,8 @@ struct TaskMachine {
     case redirect(needsBody: Bool)
     /// It is a redirect about which a handler is asked.
     case redirectAsking
+    /// It asks for credentials, and so is a handler.
+    case challengeAsking
     /// The same request must be made again (credentials, or without an expectation).
     case again(needsBody: Bool)
   }
@@ -68,25 +82,43 @@ struct TaskMachine {
     case refuse
   }
 
+  enum ChallengeChoice {
+    /// Make a request that answers the challenge.
+    case follow(needsBody: Bool)
+    /// Ask about the response's next challenge.
+    case askNext
+    /// The response stands; `asking`: a handler is asked about it first.
+    case deliver(asking: Bool)
+  }
+
   enum Ending {
     /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
     case success(undelivered: Bool, settles: Bool)
     case failure
+    /// No connection without credentials: a handler is asked, and the failure stands unless it gives some.
+    case challenged
     /// libcurl could not rewind the body; it must be had anew and the request made again.
     case bodyLost
   }
 
   enum Action: Equatable {
     case none
-    /// Give the request to libcurl.
+    /// Give the request to libcurl, or begin the load that takes its place.
     case attach
+    /// Ask who makes the request.
+    case askLoader
+    /// Find the host, and a turn there.
+    case enqueue
     /// Send the event and keep the body back.
     case askRedirect
+    case askChallenge
     case askResponse
     /// Drop what is left of the body.
     case discardBody
     /// Let the body come.
     case receiveBody
+    /// There is no body, and the transfer is over: the response is whole once its head has been taken.
+    case receiveNothing
     /// Make the next request, or the same one again.
     case nextRequest
     /// Ask for a body that can be sent.
@@ -113,7 +145,10 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingRedirect, .askingResponse, .askingBody, .delivering, .settling, .completed: return false
+    case .queued, .askingLoader, .askingRedirect, .askingChallenge, .askingResponse, .askingBody, .delivering,
+      .settling,
+      .completed:
+      return false
     }
   }
 
@@ -121,8 +156,11 @@ struct TaskMachine {
     switch event {
     case .failed: return fail()
     case .turnGranted: return turnGranted()
+    case .loaderWanted: return loaderWanted()
+    case .loaderChosen: return loaderChosen()
     case .head(let verdict): return head(verdict)
     case .redirectAnswered(let choice): return redirectAnswered(choice)
+    case .challengeAnswered(let choice): return challengeAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
     case .consumed: return state == .delivering ? complete(success: true) : .none
@@ -141,6 +179,18 @@ struct TaskMachine {
     return .attach
   }
 
+  private mutating func loaderWanted() -> Action {
+    guard state == .queued else { return .none }
+    state = .askingLoader
+    return .askLoader
+  }
+
+  private mutating func loaderChosen() -> Action {
+    guard state == .askingLoader else { return .none }
+    state = .queued
+    return .enqueue
+  }
+
   private mutating func head(_ verdict: Verdict) -> Action {
     guard state == .transferring else { return .none }
     switch verdict {
@@ -155,6 +205,9 @@ struct TaskMachine {
     case .redirectAsking:
       state = .askingRedirect(transferEnded: false)
       return .askRedirect
+    case .challengeAsking:
+      state = .askingChallenge(transferEnded: false)
+      return .askChallenge
     }
   }
 
@@ -169,6 +222,26 @@ struct TaskMachine {
     case .refuse:
       state = .transferring
       return transferEnded ? ended(ending) : .receiveBody
+    }
+  }
+
+  private mutating func challengeAnswered(_ choice: ChallengeChoice) -> Action {
+    guard case .askingChallenge(let transferEnded) = state else { return .none }
+    switch choice {
+    case .follow(let needsBody):
+      wantsBody = needsBody
+      if transferEnded { return followUp() }
+      state = .draining
+      return .discardBody
+    case .askNext: return .askChallenge
+    case .deliver(let asking):
+      if transferEnded, case .failure = ending { return complete(success: false) }
+      if asking {
+        state = .askingResponse(transferEnded: transferEnded)
+        return .askResponse
+      }
+      state = .transferring
+      return transferEnded ? .receiveNothing : .receiveBody
     }
   }
 
@@ -190,12 +263,16 @@ struct TaskMachine {
       self.ending = ending
       state = .askingRedirect(transferEnded: true)
       return .none
+    case .askingChallenge:
+      self.ending = ending
+      state = .askingChallenge(transferEnded: true)
+      return .none
     case .askingResponse:
       self.ending = ending
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .askingBody, .delivering, .settling, .completed: return .none
     }
   }
 
@@ -205,6 +282,10 @@ struct TaskMachine {
     case .bodyLost:
       wantsBody = true
       return followUp()
+    case .challenged:
+      self.ending = .failure
+      state = .askingChallenge(transferEnded: true)
+      return .askChallenge
     case .success(let undelivered, let settles):
       if settles {
         state = .settling

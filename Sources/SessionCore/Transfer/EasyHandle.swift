@@ -169,18 +169,22 @@ final class EasyHandle {
     }
   }
 
-  /// Gives libcurl a name and password to answer a challenge with, but no scheme yet: the request goes out without
-  /// credentials, and the challenge is remembered.
-  func setCredentials(user: String, password: String) {
+  /// Gives libcurl a name and password to make a scheme's fields of.
+  func setCredentials(user: String, password: String, scheme: AuthScheme) {
     hasCredentials = true
     isTainted = true
     set(CURLOPT_USERNAME, user)
     set(CURLOPT_PASSWORD, password)
-    setSchemes(0)
+    set(CURLOPT_HTTPAUTH, scheme.rawValue)
   }
 
-  /// The schemes (`CURLAUTH_…`) that the credentials may be used with.
-  func setSchemes(_ schemes: Int) { set(CURLOPT_HTTPAUTH, schemes) }
+  /// Has libcurl forget what it has seen of challenges whenever another one comes: only with a user does it look at all
+  /// of them anew, and then takes the last nonce.
+  func expectChallenges() {
+    if hasCredentials { clearCredentials() }
+    hasCredentials = true
+    set(CURLOPT_USERNAME, "")
+  }
 
   /// Takes the credentials away again, for a request elsewhere.
   func clearCredentials() {
@@ -188,7 +192,15 @@ final class EasyHandle {
     hasCredentials = false
     set(CURLOPT_USERNAME, nil)
     set(CURLOPT_PASSWORD, nil)
-    setSchemes(0)
+    set(CURLOPT_HTTPAUTH, 0)
+  }
+
+  /// The same for the proxy.
+  func setProxyCredentials(user: String, password: String, scheme: AuthScheme) {
+    isTainted = true
+    set(CURLOPT_PROXYUSERNAME, user)
+    set(CURLOPT_PROXYPASSWORD, password)
+    set(CURLOPT_PROXYAUTH, scheme.rawValue)
   }
 
   func long(_ info: CURLINFO) -> Int {

@@ -9,6 +9,9 @@ final class Host {
   let trust: HostTrust?
   /// Why nothing may be asked of it.
   let problem: TaskError?
+  /// Where that proxy is, as a protection space names it.
+  private(set) lazy var proxyPlace = Place(proxy: proxy)
+  var place: Place { Place(scheme: scheme, host: name, port: port) }
   /// Transfers that have or make a connection.
   private(set) var active = 0
   /// What it has answered in.

@@ -20,6 +20,11 @@ final class Transfer: TimerEntry {
 
   var easy: EasyHandle?
   var host: Host?
+  /// What makes the request in libcurl's place.
+  var load: LocalLoad?
+  var isLoadQueued = false
+  /// The layer above has said who makes the request.
+  var isLoaderChosen = false
   /// libcurl has the handle.
   var isAttached = false
   /// It is in its host's queue.
@@ -67,8 +72,8 @@ final class Transfer: TimerEntry {
 
   // Follow-ups.
   var followUp: FollowUp?
-  var challengeScheme: ChallengeScheme?
-  var answeredChallenge = false
+  /// nil until credentials play a part.
+  var auth: TransferAuth?
   /// The body in `request` has just been given by a handler.
   var hasFreshBody = false
   /// What libcurl has been told to hold back (`CURLPAUSE_…`).
@@ -102,6 +107,8 @@ final class Transfer: TimerEntry {
     var keepsBody: Bool
     var crossesOrigin: Bool
     var status: Int
+    /// It belongs into the list of hops.
+    var isRedirect = true
   }
 
   init(id: TaskID, session: Session, options: TaskRequest) {
@@ -130,13 +137,17 @@ final class Transfer: TimerEntry {
   func perform(_ action: TaskMachine.Action) {
     switch action {
     case .none: break
-    case .attach: attach()
+    case .attach: if load == nil { attach() } else { beginLoad() }
+    case .askLoader: core.outbox.append(.needsLoader(id, request))
+    case .enqueue: enqueue()
     case .askRedirect: askRedirect()
+    case .askChallenge: askChallenge()
     case .askResponse: core.outbox.append(.response(id, currentHead()))
     case .discardBody:
       bodyMode = .drop
       updatePause()
     case .receiveBody: receiveResponse()
+    case .receiveNothing: receiveNothing()
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
     case .settleFile: settleFile()
@@ -169,10 +180,14 @@ final class Transfer: TimerEntry {
     return RequestCheck.problem(with: request, look: urlLook)
   }
 
-  /// Finds the host and waits for a turn there.
+  /// Finds the host and waits for a turn there. A load that needs no host begins at once.
   func enqueue() {
-    guard findHost(), let host else { return }
+    if session.configuration.asksForLoaders, !isLoaderChosen {
+      return isSuspended ? () : advance(.loaderWanted)
+    }
+    guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
+    guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
     host.enqueue(self)

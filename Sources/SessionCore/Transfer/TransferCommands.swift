@@ -21,11 +21,14 @@ extension Transfer {
     switch answer {
     case .redirect(let answer): receiveRedirectAnswer(answer)
     case .response(let disposition): receiveDisposition(disposition)
+    case .challenge(let answer): receiveChallengeAnswer(answer)
     case .dataConsumed: dataConsumed()
     case .bodyChunk(let bytes): receiveChunk(bytes)
     case .bodyFailed(let error):
       if isWaitingForChunk { fail(error) }
     case .newBody(let body): receiveNewBody(body)
+    case .loader(let loader): receiveLoader(loader)
+    case .load(let step): receiveLoadStep(step)
     }
   }
 

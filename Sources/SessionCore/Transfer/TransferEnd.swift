@@ -8,6 +8,8 @@ extension Transfer {
 
   func complete(with failure: TaskError?) {
     if isAttached, let easy { recordTransaction(easy) }
+    if load != nil { recordLoad() }
+    load = nil
     let host = self.host
     let wasAttached = isAttached
     detach()
@@ -15,6 +17,7 @@ extension Transfer {
     easy = nil
     if failure != nil { sink.file?.discard() }
     reportFinalProgress()
+    if let failure, failure.code != .cancelled, let rest = sink.takeRest() { core.outbox.append(.data(id, rest)) }
     var failure = failure
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
@@ -40,6 +43,7 @@ extension Transfer {
   func abandon() {
     if isAttached, let easy { attachedTo?.remove(easy) }
     isAttached = false
+    load = nil
     easy?.transfer = nil
     easy = nil
     sink.file?.discard()

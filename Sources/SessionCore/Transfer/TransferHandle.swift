@@ -33,13 +33,13 @@ extension Transfer {
     fail(problem)
   }
 
-  private func openSink() -> TaskError? {
+  func openSink() -> TaskError? {
     guard !isSinkOpen, let file = sink.file else { return nil }
     isSinkOpen = true
     return file.open()
   }
 
-  private func resetForRequest() {
+  func resetForRequest() {
     intake.reset()
     bodyMode = .hold
     received = 0
@@ -73,7 +73,8 @@ extension Transfer {
   /// libcurl is done with the transfer.
   func transferEnded(_ result: CURLcode) {
     guard isAttached, let easy else { return }
-    recordTransaction(easy)
+    // An attempt that only led to a question is none that metrics tell of.
+    if connectionTrust?.question == nil { recordTransaction(easy) }
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
     detach()
     let host = self.host
@@ -88,16 +89,20 @@ extension Transfer {
       error = TaskError(.networkConnectionLost, message, url: url)
     }
     if hasFailed || machine.state == .draining { return .failure }
+    if connectionTrust?.question != nil, machine.state == .transferring { return .challenged }
     if result == CURLE_OK || isWhole(result) {
-      if case .askingRedirect = machine.state { return .success(undelivered: false, settles: false) }
-      return successfulEnding()
+      switch machine.state {
+      // Nothing has been given to the sink.
+      case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
+      default: return successfulEnding()
+      }
     }
     if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
     error = failure
     return .failure
   }
 
-  private func successfulEnding() -> TaskMachine.Ending {
+  func successfulEnding() -> TaskMachine.Ending {
     if sink.isMemory || sink.file != nil || sink.isDelivered, let problem = sink.finish() {
       error = problem
       return .failure

@@ -28,7 +28,9 @@ extension Transfer {
     HeaderText.forEachLine(intake.block.buffer) { line in
       guard isFirst, let location = HeaderText.value(of: "location", in: line) else { return }
       isFirst = false
-      outcome = RedirectRules.evaluate(request, url: url, status: intake.status, location: location)
+      outcome = RedirectRules.evaluate(
+        request, url: url, status: intake.status, location: location,
+        allowsAnyScheme: session.configuration.asksForLoaders)
     }
     return outcome
   }
@@ -55,12 +57,18 @@ extension Transfer {
     advance(.redirectAnswered(.follow(needsBody: next.keepsBody && !canReplayBody)))
   }
 
-  /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader.
-  private func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
-    var result = proposed
-    if case .success(let from) = URLParts.parse(url), case .success(let to) = URLParts.parse(changed.url) {
-      result.crossesOrigin = !RedirectRules.sameOrigin(from, to)
+  /// Whether a request goes to another origin than the current one, or to what has none.
+  func crossesOrigin(to next: Request) -> Bool {
+    guard case .success(let from) = URLParts.parse(url), case .success(let to) = URLParts.parse(next.url) else {
+      return true
     }
+    return !RedirectRules.sameOrigin(from, to)
+  }
+
+  /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader.
+  func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
+    var result = proposed
+    result.crossesOrigin = crossesOrigin(to: changed)
     result.request = RedirectRules.guarded(changed, previous: request, crossesOrigin: result.crossesOrigin)
     if case .reader = changed.body, case .reader = request.body {
       result.keepsBody = true
@@ -74,19 +82,21 @@ extension Transfer {
   func makeFollowUp() {
     sentBefore += bodyBytesSent
     sentReported = 0
+    isLoaderChosen = false
     guard let next = followUp else {
       hasFreshBody = false
       guard source?.rewind() ?? true else { return fail(bodyLostError) }
       return enqueue()
     }
     followUp = nil
-    redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url))
+    if next.isRedirect { redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url)) }
     if next.crossesOrigin {
       authentication = .none
       easy?.clearCredentials()
+      auth?.leaveOrigin()
+    } else if next.isRedirect {
+      auth?.leavePlace()
     }
-    answeredChallenge = false
-    challengeScheme = nil
     takeBody(next)
   }
 

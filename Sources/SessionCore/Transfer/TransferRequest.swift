@@ -4,7 +4,8 @@ import Glibc
 /// What goes out: the handle's settings and the body.
 extension Transfer {
   /// Finds the queue the request belongs to. A handle is taken only when its turn has come, so that thousands may
-  /// wait; a host that is known needs no parsing before. False when that ended the task.
+  /// wait; a host that is known needs no parsing before. No host where a load was found instead. False when that ended
+  /// the task.
   func findHost() -> Bool {
     let look = urlLook
     if look.isPlain, let known = knownHost(look) {
@@ -13,7 +14,8 @@ extension Transfer {
       host = known
       return mayAsk(known)
     }
-    if let problem = SchemeCheck.problem(with: request.url) ?? parseURL(into: session.scratchURL) {
+    if let problem = SchemeCheck.problem(with: request.url) { return findLoad(problem) }
+    if let problem = parseURL(into: session.scratchURL) {
       fail(problem)
       return false
     }
@@ -150,11 +152,15 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
+    let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
     let isPlain = request.headers.isEmpty && authorization == nil && options.decompress
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
-    for field in request.headers where !(hasBody && isFraming(field.name)) { list.append(field) }
+    for field in request.headers where !(hasBody && isFraming(field.name)) {
+      if replacesField, HeaderText.equalNames(field.name, "authorization") { continue }
+      list.append(field)
+    }
     for field in session.defaultHeaders where !has(field.name) {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
@@ -178,8 +184,13 @@ extension Transfer {
     request.headers.contains { HeaderText.equalNames($0.name, name) }
   }
 
-  /// The credentials that go with the request without being asked for. A field set by hand wins.
+  /// The credentials that answer a challenge, or go with the request without being asked for: there a field set by
+  /// hand wins.
   private var authorizationHeader: String? {
+    if let auth, !auth.serverAnswer.isNone {
+      if case .field(let value) = auth.serverAnswer { return value }
+      return nil
+    }
     if has("authorization") { return nil }
     if let (user, password) = urlCredentials { return "Basic \(Base64.encode("\(user):\(password)"))" }
     switch authentication {
@@ -202,6 +213,11 @@ extension Transfer {
     }
     sawHeader = false
     expectsHead = true
+    if isVerdictDeferred {
+      // libcurl has answered the response by itself.
+      isVerdictDeferred = false
+      intake.reset()
+    }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
     return isConnectionTrusted
   }

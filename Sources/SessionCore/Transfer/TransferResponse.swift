@@ -23,8 +23,8 @@ extension Transfer {
       return
     }
     expectsHead = false
-    // With credentials in its hands, libcurl may answer a 401 by itself.
-    if answeredChallenge, intake.status == 401 {
+    // With credentials in its hands, libcurl may answer by itself.
+    if auth != nil, mayAnswerItself {
       isVerdictDeferred = true
     } else {
       judge()
@@ -38,9 +38,7 @@ extension Transfer {
   }
 
   private func verdict() -> TaskMachine.Verdict {
-    if intake.status == 401, chooseScheme() {
-      return .again(needsBody: !canReplayBody)
-    }
+    if intake.status == 401 || intake.status == 407, let verdict = challengeVerdict() { return verdict }
     if intake.status == 417, usesExpectation {
       expectation = .never
       return .again(needsBody: !canReplayBody)
@@ -70,7 +68,14 @@ extension Transfer {
     updatePause()
   }
 
-  private var hasNoBody: Bool {
+  /// The same where the transfer is over, and had no body.
+  func receiveNothing() {
+    receiveResponse()
+    guard !machine.isComplete else { return }
+    advance(.ended(successfulEnding()))
+  }
+
+  var hasNoBody: Bool {
     intake.status == 204 || intake.status == 304 || HeaderText.equalNames(request.method, "HEAD")
   }
 
@@ -99,7 +104,7 @@ extension Transfer {
     return 0
   }
 
-  private func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
+  func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
     switch sink.receive(bytes) {
     case .taken:
       received += bytes.count
@@ -157,6 +162,7 @@ extension Transfer {
 
   /// Makes libcurl pause or go on in each direction, as things now stand.
   func updatePause() {
+    if load != nil { return queueLoad() }
     guard isAttached, let easy, !core.isInsideLibcurl else { return }
     var mask: Int32 = 0
     if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }

@@ -5,10 +5,11 @@ import CCurlShim
 extension Transfer {
   /// libcurl is about to make a TLS connection from this SSL_CTX. False when it must not.
   func secure(_ context: OpaquePointer) -> Bool {
-    guard let host, !ProxyMark.take(from: context, proxy: host.proxy) else { return self.host != nil }
-    // Of a URL in clear text only the proxy has TLS.
+    guard let host else { return false }
+    // The proxy's certificate is libcurl's to verify.
+    if ProxyMark.take(from: context, proxy: host.proxy) { return true }
     guard let trust = host.trust else { return false }
-    let connection = ConnectionTrust(trust, mayAsk: false)
+    let connection = ConnectionTrust(trust, mayAsk: options.interest.contains(.connectionChallenge))
     connectionTrust = connection
     return connection.install(on: context)
   }
@@ -19,6 +20,80 @@ extension Transfer {
     connectionTrust.establish()
     return !connectionTrust.isUnsettled
   }
+
+  // MARK: The handler
+
+  /// Asks about a connection that could not be made without an answer.
+  func ask(_ question: ConnectionTrust.Question) {
+    guard let trust = connectionTrust?.host else { return }
+    let challenge: Challenge
+    switch question {
+    case .serverTrust(let server):
+      challenge = Challenge(space(trust, ProtectionSpace.serverTrust))
+      challenge.serverTrust = server
+      if server.refusal != nil { challenge.error = connectionError(server) }
+    case .clientCertificate(let names):
+      challenge = Challenge(space(trust, ProtectionSpace.clientCertificate))
+      challenge.distinguishedNames = names
+      challenge.previousFailureCount = trust.rejections
+    }
+    core.outbox.append(.challenge(id, challenge))
+  }
+
+  private func space(_ trust: HostTrust, _ method: String) -> ProtectionSpace {
+    ProtectionSpace(host: trust.name, port: trust.port, scheme: "https", realm: "", method: method, isProxy: false)
+  }
+
+  private func connectionError(_ server: ServerTrust) -> TaskError {
+    var error = TLSErrors.error(server)
+    error.url = url
+    return error
+  }
+
+  /// The handler's word on it.
+  func receive(_ answer: ChallengeAnswer, to question: ConnectionTrust.Question) {
+    guard let trust = connectionTrust?.host else { return }
+    switch (answer, question) {
+    case (.cancel, _): fail(TaskError(.userCancelledAuthentication, "authentication was cancelled", url: url))
+    case (.request(let changed), _): followInstead(changed)
+    case (.useCredential(let credential), .serverTrust(let server)): receive(credential, server, trust)
+    case (.performDefaultHandling, .serverTrust(let server)), (.deliverResponse, .serverTrust(let server)):
+      guard server.refusal == nil, let leaf = server.leaf else { return fail(connectionError(server)) }
+      trust.leaveToVerification(leaf)
+      connectAgain()
+    case (.rejectProtectionSpace, .serverTrust(let server)): fail(connectionError(server))
+    case (.useCredential(let credential), .clientCertificate): receive(credential, trust)
+    case (.performDefaultHandling, .clientCertificate), (.deliverResponse, .clientCertificate),
+      (.rejectProtectionSpace, .clientCertificate):
+      trust.show(nil)
+      connectAgain()
+    }
+  }
+
+  private func receive(_ credential: Credential, _ server: ServerTrust, _ trust: HostTrust) {
+    guard case .serverTrust(let leaf) = credential.secret, leaf == server.leaf else {
+      let message = "the credential is not for the certificate that \(server.host) shows"
+      return fail(TaskError(.serverCertificateUntrusted, message, url: url))
+    }
+    trust.accept(leaf)
+    connectAgain()
+  }
+
+  private func receive(_ credential: Credential, _ trust: HostTrust) {
+    guard case .certificate(let path, let key, let password) = credential.secret else {
+      let message = "the credential for \(trust.name) has no client certificate"
+      return fail(TaskError(.clientCertificateRejected, message, url: url))
+    }
+    switch ClientIdentity.load(ClientCertificate(certificate: path, key: key, password: password)) {
+    case .success(let identity):
+      trust.show(identity)
+      connectAgain()
+    case .failure(let error): fail(error)
+    }
+  }
+
+  /// Nothing of the request has left.
+  private func connectAgain() { advance(.challengeAnswered(.follow(needsBody: !canReplayBody))) }
 }
 
 /// libcurl has one callback for the TLS of servers and of proxies, and does not say which it is. An option that can be

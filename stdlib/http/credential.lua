@@ -1,0 +1,76 @@
+-- Credentials: what a challenge is answered with. Their texts show no secret.
+
+local options = require "http.options"
+
+local credential = {}
+
+local Credential = { __name = "http.credential" }
+Credential.__index = Credential
+
+local FIELDS = {
+  user = "string", password = "string", token = "string", certificate = "string", key = "string", trust = "any",
+  persistence = "string",
+}
+
+local PERSISTENCE = { none = true, for_session = true, permanent = true }
+
+-- What makes a credential of each kind, and what may stand beside it.
+local KINDS = {
+  { name = "user", beside = { password = true } },
+  { name = "token", beside = {} },
+  { name = "certificate", beside = { key = true, password = true } },
+  { name = "trust", beside = {} },
+}
+
+local function kind_of(given)
+  for _, kind in ipairs(KINDS) do
+    if given[kind.name] ~= nil then return kind end
+  end
+  options.misuse("a credential needs a 'user', a 'token', a 'certificate' or a 'trust'")
+end
+
+local function check_beside(given, kind)
+  for name in next, given do
+    if name ~= kind.name and name ~= "persistence" and not kind.beside[name] then
+      options.misuse("a credential with a '%s' takes no '%s'", kind.name, name)
+    end
+  end
+end
+
+-- http.credential{ user, password, persistence } and the like -> a credential.
+function credential.new(given)
+  options.expect(given, "table", "argument #1 of http.credential")
+  options.check(given, FIELDS, "argument #1 of http.credential")
+  local kind = kind_of(given)
+  check_beside(given, kind)
+  if kind.name == "certificate" then
+    options.path(given.certificate, "a credential's 'certificate'")
+    if given.key then options.path(given.key, "a credential's 'key'") end
+  end
+  if kind.name == "trust" and not require("http.server_trust").is(given.trust) then
+    options.misuse("a credential's 'trust' must be the server_trust of a challenge, not %s", type(given.trust))
+  end
+  local made = { persistence = given.persistence or "for_session" }
+  options.expect_word(made.persistence, PERSISTENCE, "persistence")
+  for name, value in next, given do made[name] = value end
+  if kind.name == "user" then made.password = given.password or "" end
+  return setmetatable(made, Credential)
+end
+
+function credential.is(value) return getmetatable(value) == Credential end
+
+-- Kind and texts, as the core takes them.
+function credential.flatten(self)
+  if self.user then return "password", self.user, self.password end
+  if self.token then return "token", self.token end
+  if self.certificate then return "certificate", self.certificate, self.key, self.password end
+  return "trust", self.trust.certificates[1].sha256
+end
+
+function Credential:__tostring()
+  local shown = self.user and "user " .. self.user or self.token and "token ***"
+    or self.certificate and "certificate " .. self.certificate or "server trust"
+  return ("http.credential: %s (%s)"):format(shown, self.persistence)
+end
+
+return credential
