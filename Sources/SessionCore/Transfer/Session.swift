@@ -21,6 +21,8 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// Of the handles: older ones are not used again.
+  private var generation = 0
   /// Tasks that are not complete.
   var taskCount = 0
   var isInvalidated = false
@@ -58,12 +60,15 @@ final class Session {
   }
 
   func takeHandle() -> EasyHandle? {
-    pool.popLast() ?? EasyHandle(session: self)
+    if let pooled = pool.popLast() { return pooled }
+    let made = EasyHandle(session: self)
+    made?.generation = generation
+    return made
   }
 
   func giveBack(_ easy: EasyHandle) {
     easy.transfer = nil
-    if !easy.isTainted, pool.count < Self.poolLimit { pool.append(easy) }
+    if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit { pool.append(easy) }
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
@@ -120,6 +125,9 @@ final class Session {
     lanes.retire()
     lanes = fresh
     hosts.values.forEach { $0.forgetIdleConnections() }
+    // The handles have TLS sessions that would be gone on with, unasked.
+    pool.removeAll()
+    generation += 1
     trust.forget()
   }
 }

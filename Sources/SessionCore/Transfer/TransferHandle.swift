@@ -141,7 +141,7 @@ extension Transfer {
         "the connection was lost before a response came, and \(request.method) may not be repeated", url: url,
         underlying: underlying)
     }
-    if var error = connectionTrust.flatMap({ TLSErrors.error($0, text: text) }) {
+    if var error = connectionError(result, text) {
       error.url = url
       error.underlying = underlying
       return error

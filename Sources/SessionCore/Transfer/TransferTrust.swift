@@ -21,6 +21,21 @@ extension Transfer {
     return !connectionTrust.isUnsettled
   }
 
+  /// The error for a connection that TLS has made fail; nil for other failures.
+  func connectionError(_ result: CURLcode, _ text: String) -> TaskError? {
+    guard let connectionTrust else { return nil }
+    let failure: TLSErrors.Failure
+    switch result {
+    // The server says that our certificate has expired; of its own we have another verdict.
+    case CURLE_PEER_FAILED_VERIFICATION: failure = .alert(text)
+    case _ where text.contains("alert"): failure = .alert(text)
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_SSL_CONNECT_ERROR:
+      failure = sawHeader ? .other : .closed
+    default: failure = .other
+    }
+    return TLSErrors.error(connectionTrust, failure)
+  }
+
   // MARK: The handler
 
   /// Asks about a connection that could not be made without an answer.

@@ -2,12 +2,20 @@ import CCurlShim
 
 /// Failed handshakes in Apple's vocabulary, by what has been seen of them.
 enum TLSErrors {
+  /// How a connection failed.
+  enum Failure {
+    /// The server sent an alert (RFC 8446 §6.2), in OpenSSL's words.
+    case alert(String)
+    /// The server closed it before it had answered anything. In TLS 1.3 it first sees our certificate when we may
+    /// already send, and then its alert can be lost.
+    case closed
+    case other
+  }
+
   /// The error for a connection that failed; nil where the certificates are not to blame.
-  ///
-  /// - Parameter text: libcurl's or OpenSSL's words, which name the alert the server sent.
-  static func error(_ trust: ConnectionTrust, text: String) -> TaskError? {
+  static func error(_ trust: ConnectionTrust, _ failure: Failure) -> TaskError? {
     if let refused = trust.refusal { return error(refused) }
-    guard trust.isCertificateRequested, text.contains("alert"), blamesCertificate(text) else { return nil }
+    guard trust.question == nil, trust.isCertificateRequested, blamesCertificate(failure) else { return nil }
     let host = trust.host.name
     trust.host.identityRefused()
     guard trust.isCertificateShown else {
@@ -41,8 +49,13 @@ enum TLSErrors {
     return names.prefix(5).joined(separator: ", ") + (names.count > 5 ? ", …" : "")
   }
 
-  /// The alerts of RFC 8446 §6.2 by which servers refuse a certificate or the lack of one, in OpenSSL's words.
-  private static func blamesCertificate(_ text: String) -> Bool {
-    ["certificate", "unknown ca", "access denied", "handshake failure"].contains { text.contains($0) }
+  /// Servers have several alerts to refuse a certificate, or the lack of one.
+  private static func blamesCertificate(_ failure: Failure) -> Bool {
+    switch failure {
+    case .alert(let text):
+      ["certificate", "unknown ca", "access denied", "handshake failure"].contains { text.contains($0) }
+    case .closed: true
+    case .other: false
+    }
   }
 }
