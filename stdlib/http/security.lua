@@ -57,7 +57,8 @@ local function copy(given)
   return copied
 end
 
--- http.security_policy(fields) -> a policy. Raises for what makes no sense; files are read when a session first uses it.
+-- http.security_policy(fields) -> a policy. Raises for what makes no sense; files are read when a session first uses
+-- it.
 function security.policy(given)
   local what = "a security policy"
   check_one(given, POLICY_WITH_HOSTS, what)

@@ -84,6 +84,7 @@ extension Transfer {
     guard isAttached, let easy else { return }
     // An attempt that only led to a question is none that metrics tell of.
     if connectionTrust?.question == nil { recordTransaction(easy) }
+    if result == CURLE_OK { connectionTrust?.succeed() }
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
     detach()
     let host = self.host

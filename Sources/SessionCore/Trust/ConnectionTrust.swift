@@ -41,9 +41,10 @@ final class ConnectionTrust {
   var isUnsettled: Bool { pending != nil || question != nil || refusal != nil }
 
   /// The connection is in use: from now on nobody can be asked.
-  func establish() {
-    guard !isEstablished else { return }
-    isEstablished = true
+  func establish() { isEstablished = true }
+
+  /// The server has answered. (In TLS 1.3 it sees our certificate only after the handshake.)
+  func succeed() {
     if isCertificateShown { host.identityAccepted() }
   }
 
