@@ -7,8 +7,11 @@ enum ConfigurationArguments {
     let message: String
   }
 
-  static func read(_ call: HostCall, from start: Int) -> Result<SessionConfiguration, Problem> {
+  static func read(
+    _ call: HostCall, from start: Int, _ stores: StoreRegistry
+  ) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
+    configuration.cookieStorage = stores.cookies
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
@@ -50,6 +53,11 @@ enum ConfigurationArguments {
       assign(TrustArguments.transportSecurity(call, index)) { configuration.transportSecurity = $0 }
     case "client_certificate":
       assign(TrustArguments.clientCertificate(call, index)) { configuration.clientCertificate = $0 }
+    case "cookie_storage":
+      assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
+    case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
+    case "http_cookie_accept_policy":
+      assign(call.string(index).flatMap(CookieAcceptPolicy.init(rawValue:))) { configuration.cookieAcceptPolicy = $0 }
     default: false
     }
   }
@@ -58,6 +66,12 @@ enum ConfigurationArguments {
     guard let value else { return false }
     store(value)
     return true
+  }
+
+  /// A store, none for `false`; nil for anything else.
+  private static func storage<Store: AnyObject>(_ call: HostCall, _ index: Int, _ type: HostType<Store>) -> Store?? {
+    if let store = call.object(index, type) { return .some(store) }
+    return call.boolean(index) ? nil : .some(nil)
   }
 
   private static func proxy(_ text: String, noProxy: String) -> ProxyConfiguration {

@@ -12,6 +12,8 @@ final class Session {
   let headersProblem: TaskError?
   /// The header list of a request that adds nothing of its own.
   let plainHeaders: HeaderList
+  /// Where stored cookies to be sent come from.
+  let cookiesToSend: CookieStorage?
   /// Its multi handles.
   private(set) var lanes: Lanes
   /// For looking at URLs before there is a handle for them.
@@ -40,6 +42,7 @@ final class Session {
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
     trust = SessionTrust(configuration)
+    cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
       configuration.additionalHeaders
