@@ -59,6 +59,11 @@ enum ConfigurationArguments {
     case "ca_file": assign(call.string(index)) { configuration.caFile = $0 }
     case "tls_minimum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMinimum = $0 }
     case "tls_maximum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMaximum = $0 }
+    case "security_policy": assign(TrustArguments.policies(call, index)) { configuration.securityPolicies = $0 }
+    case "transport_security":
+      assign(TrustArguments.transportSecurity(call, index)) { configuration.transportSecurity = $0 }
+    case "client_certificate":
+      assign(TrustArguments.clientCertificate(call, index)) { configuration.clientCertificate = $0 }
     case "cookie_storage":
       assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
     case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
@@ -101,7 +106,7 @@ enum ConfigurationArguments {
   private static let httpVersions: [String: HTTPVersionPolicy] = [
     "auto": .automatic, "1.0": .http1_0, "1.1": .http1_1, "2": .http2, "2-prior-knowledge": .http2PriorKnowledge,
   ]
-  private static let tlsVersions: [String: TLSVersion] = [
+  static let tlsVersions: [String: TLSVersion] = [
     "1.0": .v1_0, "1.1": .v1_1, "1.2": .v1_2, "1.3": .v1_3,
   ]
 }

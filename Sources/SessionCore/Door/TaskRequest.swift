@@ -159,11 +159,16 @@ public struct SessionConfiguration {
   public var resolve: [(String, String)] = []
   public var interface: String?
   public var unixSocket: String?
+  /// Certificates to trust in place of the system's: a file of them in PEM, or a directory as `openssl rehash` makes it.
   public var caFile: String?
   /// The directory in which download tasks keep their files. `nil`: that of the system for temporary files.
   public var sharedContainer: String?
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
+  public var securityPolicies = SecurityPolicies()
+  public var transportSecurity = TransportSecurity()
+  /// Shown to servers that ask for one.
+  public var clientCertificate: ClientCertificate?
   /// Where cookies are kept; `nil`: they are neither kept nor sent.
   public var cookieStorage: CookieStorage?
   /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.

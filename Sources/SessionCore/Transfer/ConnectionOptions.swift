@@ -35,9 +35,18 @@ final class ConnectionOptions {
       easy.set(CURLOPT_TCP_KEEPINTVL, 60)
       easy.set(CURLOPT_MAXAGE_CONN, 24 * 3600)
     }
-    if let file = configuration.caFile { easy.set(CURLOPT_CAINFO, file) }
+    if let authorities = configuration.caFile { trust(authorities, easy) }
     if configuration.tlsMinimum != nil || configuration.tlsMaximum != nil {
       easy.set(CURLOPT_SSLVERSION, minimum(configuration.tlsMinimum) | maximum(configuration.tlsMaximum))
+    }
+  }
+
+  /// These and no others, of proxies too.
+  private func trust(_ authorities: String, _ easy: EasyHandle) {
+    let isDirectory = KeyFile.isDirectory(authorities)
+    for (file, directory) in [(CURLOPT_CAINFO, CURLOPT_CAPATH), (CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH)] {
+      easy.set(file, isDirectory ? nil : authorities)
+      easy.set(directory, isDirectory ? authorities : nil)
     }
   }
 

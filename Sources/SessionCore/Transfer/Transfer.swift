@@ -86,6 +86,9 @@ final class Transfer: TimerEntry {
   /// errno of the last attempt to connect.
   var lastSystemError = 0
 
+  /// Of the connection it has made itself.
+  var connectionTrust: ConnectionTrust?
+
   // Follow-ups.
   var followUp: FollowUp?
   /// nil until credentials play a part.

@@ -56,6 +56,7 @@ extension Transfer {
     dropped = 0
     isVerdictDeferred = false
     isHeadHeld = false
+    connectionTrust = nil
     requestsBegun = 0
     sawHeader = false
     expectsHead = true
@@ -84,7 +85,9 @@ extension Transfer {
   /// libcurl is done with the transfer.
   func transferEnded(_ result: CURLcode) {
     guard isAttached, let easy else { return }
-    recordTransaction(easy)
+    // An attempt that only led to a question is none that metrics tell of.
+    if connectionTrust?.question == nil { recordTransaction(easy) }
+    if result == CURLE_OK { connectionTrust?.succeed() }
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
     detach()
     let host = self.host
@@ -131,6 +134,7 @@ extension Transfer {
       error = TaskError(.networkConnectionLost, message, url: url)
     }
     if hasFailed || machine.state == .draining { return .failure }
+    if connectionTrust?.question != nil, machine.state == .transferring { return .challenged }
     if result == CURLE_OK || isWhole(result) {
       switch machine.state {
       // Nothing has been given to the sink.
@@ -204,6 +208,11 @@ extension Transfer {
     let text = easy.errorText
     let underlying = CurlErrors.underlying(result, text: text)
     if refusedRepeat { return repeatRefused(underlying) }
+    if var error = connectionError(result, text) {
+      error.url = url
+      error.underlying = underlying
+      return error
+    }
     lastSystemError = easy.long(CURLINFO_OS_ERRNO)
     let code = CurlErrors.code(
       for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text, systemError: lastSystemError)
