@@ -149,7 +149,7 @@ import Testing
       try connection.pause(0.4)
       let rest = try connection.read(count: size - 100_000)
       let body = start + rest
-      let isWhole = stride(from: 0, to: size, by: 4096).allSatisfy { body[$0] == UInt8(truncatingIfNeeded: $0 / 1_000_000) }
+      let isWhole = stride(from: 0, to: size, by: 4096).allSatisfy { body[$0] == UInt8($0 / 1_000_000) }
       try connection.send(Reply(isWhole ? "whole" : "torn"))
     }
     let script = """

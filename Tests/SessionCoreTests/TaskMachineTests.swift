@@ -65,7 +65,8 @@ struct TaskMachineTests {
     (
       "refused redirect, to a file",
       [
-        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect), (.redirectAnswered(.refuse(asks: false)), .receiveBody),
+        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
+        (.redirectAnswered(.refuse(asks: false)), .receiveBody),
         (.ended(.success(undelivered: false, settles: true)), .settleFile),
         (.settled(success: true), .complete(success: true)),
       ]
