@@ -17,6 +17,10 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
+  private var networkWatch: NetworkWatch?
+  /// Transfers that wait for a network.
+  var unconnected: [Transfer] = []
+  private var networkChanged = false
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   /// Streams with a time limit, and the sockets of those that have one of their own.
@@ -26,6 +30,7 @@ public final class SessionCore: Port {
   private var transfers = IDTable<Transfer>()
   private var streams = IDTable<StreamTask>()
   private var multis: [Multi?] = []
+  let caches = CoreCaches()
   /// By the container they are in.
   private var downloadDirectories: [String: DownloadDirectory] = [:]
 
@@ -41,6 +46,7 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
+    caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
     for stream in streams.values { stream.abandon() }
@@ -48,6 +54,8 @@ public final class SessionCore: Port {
     for directory in downloadDirectories.values { directory.removeAll() }
     downloadDirectories.removeAll()
   }
+
+  public var isBusyInBackground: Bool { caches.isRevalidating }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
 
@@ -64,14 +72,18 @@ public final class SessionCore: Port {
     case .resumeTask(let id):
       transfers[id.rawValue]?.resume()
       streams[id.rawValue]?.resume()
+    case .setPriority(let id, let priority): transfers[id.rawValue]?.setPriority(priority)
     case .cancelTask(let id):
       let error = TaskError(.cancelled, "cancelled")
       transfers[id.rawValue]?.fail(error)
       streams[id.rawValue]?.fail(error)
-    case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
+    case .answer(let id, let answer):
+      if case .challenge(let word) = answer { streams[id.rawValue]?.receive(word) }
+      transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
+    case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
     }
   }
 
@@ -81,7 +93,7 @@ public final class SessionCore: Port {
     while true {
       work()
       flush()
-      if !outbox.isEmpty || isWoken { break }
+      if !outbox.isEmpty || isWoken || caches.takeCalm() { break }
       // Also when the deadline has passed already: a caller that is always busy must not starve the transfers.
       if hasPolled, let deadline, now >= deadline { break }
       isWoken = poll(until: deadline)
@@ -121,6 +133,8 @@ public final class SessionCore: Port {
       }
     }
     if !loading.isEmpty { pumpLoads() }
+    caches.write(due: now)
+    if networkChanged { retryUnconnected() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
     for job in helperThreads?.finished() ?? [] {
@@ -139,20 +153,45 @@ public final class SessionCore: Port {
 
   private func poll(until deadline: Double?) -> Bool {
     poller.wait(timeout: timeout(until: deadline)) { descriptor, owner, events in
-      if owner < 0 {
-        links.link(owner)?.act(events: events)
-      } else {
-        insideLibcurl { multis[Int(owner)]?.act(on: descriptor, events: events) }
-      }
+      if owner == NetworkWatch.owner { return networkMessage() }
+      if owner < 0 { return links.link(owner)?.act(events: events) ?? () }
+      insideLibcurl { multis[Int(owner)]?.act(on: descriptor, events: events) }
     }
+  }
+
+  // MARK: Connectivity
+
+  /// The transfer tries again when the network has changed. False when that cannot be found out.
+  func waitForNetwork(_ transfer: Transfer) -> Bool {
+    if networkWatch == nil {
+      guard let watch = NetworkWatch(poller: poller) else { return false }
+      networkWatch = watch
+      // It may have come back just before it was watched.
+      networkChanged = true
+    }
+    unconnected.append(transfer)
+    return true
+  }
+
+  private func networkMessage() {
+    networkWatch?.drain()
+    networkChanged = true
+  }
+
+  private func retryUnconnected() {
+    networkChanged = false
+    let list = unconnected
+    unconnected.removeAll()
+    for transfer in list { transfer.advance(.networkChanged) }
   }
 
   /// Milliseconds until something is due, rounded up so that it then is.
   private func timeout(until deadline: Double?) -> Int32 {
-    guard loading.isEmpty else { return 0 }
+    guard loading.isEmpty, !networkChanged else { return 0 }
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
     if let timer = streamTimers.nextDeadline, timer < next { next = timer }
+    if let write = caches.deadline, write < next { next = write }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
     }
@@ -226,6 +265,11 @@ public final class SessionCore: Port {
 
   private func start(_ id: TaskID, _ sessionID: SessionID, _ request: TaskRequest) {
     guard let session = session(sessionID, for: id) else { return }
+    start(id, session, request)
+  }
+
+  /// Begins a task whose session is there.
+  func start(_ id: TaskID, _ session: Session, _ request: TaskRequest) {
     let transfer = Transfer(id: id, session: session, options: request)
     transfers[id.rawValue] = transfer
     session.taskCount += 1
@@ -275,17 +319,24 @@ public final class SessionCore: Port {
   func complete(_ transfer: Transfer, _ completion: Completion) {
     transfers[transfer.id.rawValue] = nil
     timers.remove(transfer)
-    tellCompletion(transfer.id, transfer.session, completion)
+    if !unconnected.isEmpty { unconnected.removeAll { $0 === transfer } }
+    if CoreCaches.isRevalidation(transfer.id) {
+      caches.endRevalidation(CacheKey.make(transfer.options.request.url))
+    } else {
+      outbox.append(.completed(transfer.id, completion))
+    }
+    leave(transfer.session)
   }
 
   /// The last word on a stream that has its own connection.
   func complete(_ stream: StreamTask, _ completion: Completion) {
     streams[stream.id.rawValue] = nil
-    tellCompletion(stream.id, stream.session, completion)
+    outbox.append(.completed(stream.id, completion))
+    leave(stream.session)
   }
 
-  private func tellCompletion(_ id: TaskID, _ session: Session, _ completion: Completion) {
-    outbox.append(.completed(id, completion))
+  /// One of a session's tasks is complete.
+  private func leave(_ session: Session) {
     session.taskCount -= 1
     endIfIdle(session)
   }

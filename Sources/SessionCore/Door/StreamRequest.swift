@@ -13,6 +13,8 @@ public struct StreamRequest {
   public var requestTimeout: Double?
   /// Seconds in all. `nil`: the session's.
   public var resourceTimeout: Double?
+  /// Whether `Event.challenge` is to be sent about servers that TLS begins with; `Answer.challenge` answers it.
+  public var asksAboutServers = false
 
   public init(_ place: StreamPlace) { self.place = place }
 }

@@ -91,14 +91,16 @@ final class SocketLink: StreamLink {
 /// The links of a core, by what the poller knows them by: numbers below zero, since those of multi handles are not.
 struct LinkTable {
   private var links: [Int32: Weak] = [:]
-  private var last: Int32 = 0
+  private var last = LinkTable.first
+  /// -1 is nobody, -2 the watch on the network.
+  private static let first: Int32 = -3
 
   private struct Weak {
     weak var link: SocketLink?
   }
 
   mutating func nextIndex() -> Int32 {
-    repeat { last = last <= -1_000_000_000 ? -1 : last - 1 } while links[last] != nil
+    repeat { last = last <= -1_000_000_000 ? Self.first : last - 1 } while links[last] != nil
     return last
   }
 

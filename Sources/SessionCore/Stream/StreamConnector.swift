@@ -16,7 +16,8 @@ final class StreamConnector: CurlHandle {
     report: @escaping (Result<Int32, TaskError>) -> Void
   ) {
     core = session.core
-    multi = session.lanes.multi(session.lanes.leastUsed())
+    let lanes = session.lanes(for: session.configuration.serviceType)
+    multi = lanes.multi(lanes.leastUsed())
     start = WallClock.now
     self.report = report
     super.init()

@@ -17,6 +17,10 @@ final class StreamTask: TimerEntry {
   /// Where a service may be besides, should the connection not be made.
   var candidates: [ServiceRecords.Place] = []
   var tls: TLSLayer?
+  /// There is a handler for challenges about servers.
+  let asksAboutServers: Bool
+  /// Who keeps what is said of the server, and the server that a handler is being asked about.
+  var question: (host: HostTrust, server: ServerTrust?)?
 
   // Bytes.
   let linkOutput = Bytes()
@@ -67,6 +71,7 @@ final class StreamTask: TimerEntry {
     self.session = session
     place = request.place
     shownPlace = Self.shown(request.place)
+    asksAboutServers = request.asksAboutServers
     startTime = session.core.now
     requestTimeout = request.requestTimeout ?? session.configuration.timeoutForRequest
     resourceDeadline = startTime + (request.resourceTimeout ?? session.configuration.timeoutForResource)
@@ -78,6 +83,7 @@ final class StreamTask: TimerEntry {
     session = transfer.session
     place = .host(transfer.host?.name ?? "", port: transfer.host?.port ?? 0)
     shownPlace = transfer.url
+    asksAboutServers = transfer.options.interest.contains(.connectionChallenge)
     startTime = session.core.now
     requestTimeout = transfer.requestTimeout
     resourceDeadline = transfer.resourceDeadline

@@ -71,12 +71,9 @@ extension StreamTask {
   }
 
   func beginSecure() {
-    switch session.tlsContext() {
+    switch makeLayer() {
     case .failure(let error): return fail(error)
-    case .success(let context):
-      guard let layer = TLSLayer(context, host: serverName) else {
-        return fail(TaskError(.secureConnectionFailed, "OpenSSL does not take the host name \(serverName)"))
-      }
+    case .success(let layer):
       tls = layer
       hasTLSEnded = false
       phaseDeadline = MonotonicClock.now + requestTimeout
@@ -89,11 +86,61 @@ extension StreamTask {
     }
   }
 
+  private func makeLayer() -> Result<TLSLayer, TaskError> {
+    let port = if case .host(_, let port) = place { port } else { 0 }
+    let host = session.trust.host(serverName, port: port)
+    if let problem = host.problem { return .failure(problem) }
+    let trust = ConnectionTrust(host, mayAsk: asksAboutServers, suspends: true)
+    return session.tlsContext().flatMap { $0.forHandshake(session.configuration, trust) }.flatMap { context in
+      guard let layer = TLSLayer(context, host: serverName, trust: trust) else {
+        return .failure(TaskError(.secureConnectionFailed, "OpenSSL does not take the host name \(serverName)"))
+      }
+      question = (host, nil)
+      return .success(layer)
+    }
+  }
+
+  /// Asks a handler; the handshake waits, and so does its time limit.
+  private func ask(_ server: ServerTrust) {
+    guard let host = question?.host, question?.server == nil else { return }
+    question = (host, server)
+    phaseDeadline = .infinity
+    let space = ProtectionSpace(
+      host: host.name, port: host.port, scheme: "https", realm: "", method: ProtectionSpace.serverTrust, isProxy: false)
+    let challenge = Challenge(space)
+    challenge.serverTrust = server
+    if server.refusal != nil { challenge.error = TLSErrors.error(server) }
+    core.outbox.append(.challenge(id, challenge))
+  }
+
+  /// The handler's word on it.
+  func receive(_ answer: ChallengeAnswer) {
+    guard let (host, asked) = question, let server = asked, let layer = tls else { return }
+    question = (host, nil)
+    switch answer {
+    case .cancel, .request:
+      return fail(TaskError(.userCancelledAuthentication, "authentication was cancelled"))
+    case .rejectProtectionSpace: return fail(TLSErrors.error(server))
+    case .performDefaultHandling, .deliverResponse:
+      guard server.refusal == nil, let leaf = server.leaf else { return fail(TLSErrors.error(server)) }
+      host.leaveToVerification(leaf)
+    case .useCredential(let credential):
+      guard case .serverTrust(let leaf) = credential.secret, leaf == server.leaf else {
+        let message = "the credential is not for the certificate that \(server.host) shows"
+        return fail(TaskError(.serverCertificateUntrusted, message))
+      }
+      host.accept(leaf)
+    }
+    phaseDeadline = MonotonicClock.now + requestTimeout
+    stepHandshake(layer)
+  }
+
   private func stepHandshake(_ layer: TLSLayer) {
     let progress = layer.handshake()
     layer.drain(into: linkOutput)
     switch progress {
     case .waiting: pump()
+    case .asking(let server): ask(server)
     case .failure(let error):
       // The alert that tells the other side why.
       link?.push()

@@ -6,6 +6,8 @@ final class TLSLayer {
     case done
     /// More must come from the other side first.
     case waiting
+    /// A handler must say whether the server is trusted; then the handshake is to be called again.
+    case asking(ServerTrust)
     case failure(TaskError)
   }
 
@@ -25,8 +27,11 @@ final class TLSLayer {
   /// Our end has been closed.
   private(set) var isClosed = false
 
-  /// `host`: a name, or an address without brackets, that the certificate must be for.
-  init?(_ context: TLSContext, host: String) {
+  /// Who judges the server; nil where libcurl has done so.
+  private let trust: ConnectionTrust?
+
+  /// `host`: a name, or an address without brackets.
+  init?(_ context: TLSContext, host: String, trust: ConnectionTrust) {
     guard let ssl = SSL_new(context.pointer) else { return nil }
     guard let incoming = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem()) else {
       SSL_free(ssl)
@@ -35,8 +40,9 @@ final class TLSLayer {
     self.ssl = ssl
     self.incoming = incoming
     self.outgoing = outgoing
+    self.trust = trust
     SSL_set_bio(ssl, incoming, outgoing)
-    guard Self.expect(host, ssl) else { return nil }
+    guard Self.name(host, ssl) else { return nil }
     SSL_set_connect_state(ssl)
   }
 
@@ -47,23 +53,23 @@ final class TLSLayer {
     self.ssl = ssl
     self.incoming = incoming
     self.outgoing = outgoing
+    trust = nil
     SSL_set_bio(ssl, incoming, outgoing)
   }
 
   deinit { SSL_free(ssl) }
 
-  private static func expect(_ host: String, _ ssl: OpaquePointer) -> Bool {
-    guard let parameters = SSL_get0_param(ssl) else { return false }
-    if X509_VERIFY_PARAM_set1_ip_asc(parameters, host) == 1 { return true }
-    ERR_clear_error()
-    // SSL_set_tlsext_host_name, which is a macro. A final dot is no part of the name (RFC 6066 §3).
+  /// Tells the server whom it is taken for (RFC 6066 §3): not by address, and without a final dot.
+  private static func name(_ host: String, _ ssl: OpaquePointer) -> Bool {
+    if host.contains(":") || host.allSatisfy({ $0.isNumber || $0 == "." }) { return true }
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-    let isNamed = name.withCString { text in
+    return name.withCString { text in
+      // SSL_set_tlsext_host_name is a macro.
       SSL_ctrl(
         ssl, Int32(SSL_CTRL_SET_TLSEXT_HOSTNAME), Int(TLSEXT_NAMETYPE_host_name),
-        UnsafeMutableRawPointer(mutating: text))
-    }
-    return isNamed == 1 && SSL_set1_host(ssl, name) == 1
+        UnsafeMutableRawPointer(mutating: text)
+      )
+    } == 1
   }
 
   /// Takes what came from the other side.
@@ -83,25 +89,29 @@ final class TLSLayer {
     }
   }
 
-  /// Takes the handshake as far as it goes. When it is done, the server's certificate has been looked at.
+  /// Takes the handshake as far as it goes. When it is done, the server is trusted.
   func handshake() -> Progress {
     ERR_clear_error()
     let result = SSL_do_handshake(ssl)
-    if result == 1 { return verdict() }
+    if result == 1 {
+      trust?.establish()
+      trust?.succeed()
+      return .done
+    }
     switch SSL_get_error(ssl, result) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .waiting
-    default: return .failure(failure("the TLS handshake failed"))
+    case SSL_ERROR_WANT_RETRY_VERIFY:
+      if case .serverTrust(let server)? = trust?.question { return .asking(server) }
+      return .failure(failure("the TLS handshake failed"))
+    default: return .failure(handshakeFailure())
     }
   }
 
-  private func verdict() -> Progress {
-    let result = SSL_get_verify_result(ssl)
-    if result == Int(X509_V_OK) { return .done }
-    let text = String(cString: X509_verify_cert_error_string(result))
-    return .failure(
-      TaskError(
-        CurlErrors.certificateCode(Int(result)), "the server's certificate is not trusted: \(text)",
-        underlying: .init(source: .system, code: Int(result), message: text)))
+  private func handshakeFailure() -> TaskError {
+    let error = failure("the TLS handshake failed")
+    guard let trust else { return error }
+    let text = error.underlying?.message ?? ""
+    return TLSErrors.error(trust, text.contains("alert") ? .alert(text) : .other) ?? error
   }
 
   /// Decrypts what there is.

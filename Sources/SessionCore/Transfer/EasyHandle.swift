@@ -4,11 +4,13 @@ import Glibc
 /// One of libcurl's easy handles, pooled by its session and used again as it is: it remembers what it has been set to,
 /// so that only differences are set.
 final class EasyHandle: CurlHandle {
+  let poller: Poller
   let url = URLHandle()
   /// The transfer it works for; what the callbacks speak to. The core holds it as long as it is here.
   var transfer: Unmanaged<Transfer>?
   /// Not to be used again: libcurl has learnt something (a Digest nonce, a refused expectation) that it cannot forget.
   var isTainted = false
+  var generation = 0
 
   // What it is set to.
   private var urlText: String?
@@ -22,6 +24,7 @@ final class EasyHandle: CurlHandle {
   private var hasCredentials = false
   private var waitsForPipe = false
   private var tunnels = false
+  private var streamWeight = RequestSetup.usualWeight
 
   /// libcurl's kinds of request.
   enum Shape: Equatable {
@@ -35,6 +38,7 @@ final class EasyHandle: CurlHandle {
 
   init?(session: Session) {
     guard url.handle != nil else { return nil }
+    poller = session.core.poller
     super.init()
     setOnce(session)
   }
@@ -43,7 +47,7 @@ final class EasyHandle: CurlHandle {
 
   private func setOnce(_ session: Session) {
     let context = Unmanaged.passUnretained(self).toOpaque()
-    Callbacks.install(on: curl, context: context, poller: session.core.poller)
+    Callbacks.install(on: curl, context: context, poller: poller)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     // Heads come to the body's callback too, and there first: see Transfer.acceptHeadLine.
@@ -93,6 +97,14 @@ final class EasyHandle: CurlHandle {
       waitsForPipe = setup.waitsForPipe
       set(CURLOPT_PIPEWAIT, waitsForPipe ? 1 : 0)
     }
+    setStreamWeight(setup.streamWeight)
+  }
+
+  /// HTTP/2's weight of the request's stream; libcurl tells the server of a change too.
+  func setStreamWeight(_ weight: Int) {
+    guard streamWeight != weight else { return }
+    streamWeight = weight
+    set(CURLOPT_STREAM_WEIGHT, weight)
   }
 
   /// Gives it a URL that libcurl's parser takes as it is. Returns libcurl's code.
@@ -195,6 +207,15 @@ struct RequestSetup {
   var waitsForPipe = false
   /// A proxy is asked for a tunnel also without TLS.
   var tunnels = false
+  var streamWeight = usualWeight
+
+  /// RFC 7540 §5.3.5: what a stream has unless it says another.
+  static let usualWeight = 16
+
+  /// The weight for a priority from 0 to 1; 0.5 is the usual one.
+  static func weight(priority: Double) -> Int {
+    priority <= 0.5 ? 1 + Int((priority * 30).rounded()) : 16 + Int(((priority - 0.5) * 480).rounded())
+  }
 }
 
 /// A list of header lines in libcurl's form. Shared between requests that say the same.

@@ -27,16 +27,16 @@ extension Transfer {
     if intake.hasSetCookie { takeCookies() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
-    if auth != nil, mayAnswerItself {
-      isVerdictDeferred = true
-    } else {
-      judge()
-    }
+    let mayBeAnswered = auth != nil && mayAnswerItself
+    isVerdictDeferred = mayBeAnswered || isSuspended
+    isHeadHeld = isSuspended && !mayBeAnswered
+    if !isVerdictDeferred { judge() }
   }
 
   /// Decides what the head means and tells the machine.
   func judge() {
     isVerdictDeferred = false
+    isHeadHeld = false
     advance(.head(verdict()))
   }
 
@@ -46,6 +46,7 @@ extension Transfer {
       expectation = .never
       return .again(needsBody: !canReplayBody)
     }
+    if let caching, let verdict = cacheVerdict(caching) { return verdict }
     if let verdict = redirectVerdict() { return verdict }
     if let webSocketHandshake { return webSocketVerdict(webSocketHandshake) }
     return options.interest.contains(.response) ? .finalAsking : .final
@@ -54,7 +55,7 @@ extension Transfer {
   /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was
   /// not met leaves the connection in doubt as well.
   private var dropsConnection: Bool {
-    guard bodyMode == .drop else { return false }
+    guard bodyMode == .drop, caching?.isCompletion != true else { return false }
     return intake.status == 417 || max(dropped, intake.contentLength) > Self.drainLimit
   }
 
@@ -92,14 +93,15 @@ extension Transfer {
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
+    if isRaw, bodyMode == .hold, !hasFailed { return stash(bytes) }
+    if isSuspended { return pauseReceiving() }
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
-    if isRaw, bodyMode == .hold { return stash(bytes) }
-    if isSuspended { return pauseReceiving() }
     switch bodyMode {
     case .hold: return pauseReceiving()
     case .drop:
       dropped += bytes.count
+      caching?.record(bytes)
       return dropsConnection ? 0 : bytes.count
     case .deliver: return deliver(bytes)
     }
@@ -118,6 +120,7 @@ extension Transfer {
     switch sink.receive(bytes) {
     case .taken:
       received += bytes.count
+      caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       return bytes.count
     case .full:
@@ -144,6 +147,7 @@ extension Transfer {
     if isRaw, bodyMode == .hold { updatePause() }
     reportSent()
     reportProgress()
+    if isSuspended { return }
     if let piece = sink.takePiece() {
       core.outbox.append(.data(id, piece))
       // There is room again.
@@ -184,8 +188,14 @@ extension Transfer {
     // Pausing one direction alone makes libcurl look at the socket once more.
     if isRaw, bodyMode == .hold { mask = CURLPAUSE_RECV | CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
+    let before = pauseMask
     pauseMask = mask
     let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+    if result == CURLE_BAD_FUNCTION_ARGUMENT {
+      // There is no connection yet, or no more: the callbacks pause what they are called for.
+      pauseMask = before
+      return
+    }
     // What was held back has been refused just now; libcurl says so here and nowhere else.
     if result != CURLE_OK { transferEnded(result) }
   }

@@ -15,18 +15,20 @@ public final class StreamServer: Sendable {
   /// The port it listens on.
   public let port: Int
   /// PEM file of the authority that signed the certificate, which is for localhost and 127.0.0.1.
-  public var authority: String { directory.path + "/ca.pem" }
+  public var authority: String { identity.certificate }
+  private let identity: TestAuthority
   private let directory: TemporaryDirectory
   private let program: LaunchedProgram
 
   /// Makes the certificates and starts to listen.
   public init(_ kind: Kind) throws {
+    identity = try TestAuthority()
     directory = try TemporaryDirectory()
     port = try Listener.freePort()
-    try TLSServer.makeCertificates(directory)
+    let leaf = try identity.leaf("localhost", "DNS:localhost,IP:127.0.0.1")
     let script = try directory.write("server.py", Self.script(kind))
     program = try LaunchedProgram(
-      ["/usr/bin/python3", script, "\(port)", directory.path + "/server.pem"], in: directory, ports: [port])
+      ["/usr/bin/python3", script, "\(port)", leaf.both], in: directory, ports: [port])
   }
 
   private static func script(_ kind: Kind) -> String {

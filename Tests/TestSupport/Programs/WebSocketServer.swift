@@ -11,19 +11,21 @@ public final class WebSocketServer: Sendable {
   /// binary message, until a close frame.
   public let rawPort: Int
   /// PEM file of the authority that signed the certificate.
-  public var authority: String { directory.path + "/ca.pem" }
+  public var authority: String { identity.certificate }
+  private let identity: TestAuthority
   private let directory: TemporaryDirectory
   private let program: LaunchedProgram
 
   /// Makes the certificates and starts to listen.
   public init() throws {
+    identity = try TestAuthority()
     directory = try TemporaryDirectory()
     let ports = try (0..<3).map { _ in try Listener.freePort() }
     (port, securePort, rawPort) = (ports[0], ports[1], ports[2])
-    try TLSServer.makeCertificates(directory)
+    let leaf = try identity.leaf("localhost", "DNS:localhost,IP:127.0.0.1")
     let script = try directory.write("server.py", Self.script)
     program = try LaunchedProgram(
-      ["/usr/bin/python3", script, directory.path + "/server.pem"] + ports.map(String.init), in: directory, ports: ports
+      ["/usr/bin/python3", script, leaf.both] + ports.map(String.init), in: directory, ports: ports
     )
   }
 
