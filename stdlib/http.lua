@@ -28,6 +28,8 @@ local http = {
   cache = function(given) return require("http.cache").new(given) end,
   spawn = fibers.spawn,
   sleep = fibers.sleep,
+  -- http.security_policy(fields) -> a policy for a configuration.
+  security_policy = function(fields) return require("http.security").policy(fields) end,
   -- http.map(list_or_iterator, limit, fn) -> results, errors.
   map = function(items, limit, fn) return require "http.map"(items, limit, fn) end,
   with_timeout = fibers.with_timeout,

@@ -101,6 +101,7 @@ events[events.CHALLENGE] = function(number, fields, ...)
 end
 
 events[events.WILL_CACHE] = on_task(steps.cache)
+events[events.WAITING_FOR_CONNECTIVITY] = on_task(steps.waiting_for_connectivity)
 events[events.BODY_CHUNK] = on_task(steps.body_chunk)
 events[events.BODY_STREAM] = on_task(steps.new_body)
 

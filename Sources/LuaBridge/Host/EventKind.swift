@@ -22,5 +22,6 @@ enum EventKind: Int {
   case loadDrained = 17
   /// A response is to be stored.
   case willCache = 20
+  case waitingForConnectivity = 18
   case finishedDownloading = 24
 }

@@ -11,6 +11,7 @@ extension Transfer {
     if load != nil { recordLoad() }
     load = nil
     caching = nil
+    heldEnd = nil
     let host = self.host
     let wasAttached = isAttached
     detach()

@@ -8,24 +8,32 @@ extension Transfer {
   /// the task.
   func findHost() -> Bool {
     let look = urlLook
-    if look.isPlain, let known = knownHost(look) {
+    let isUsual = service == session.configuration.serviceType
+    if look.isPlain, isUsual, let known = knownHost(look) {
       url = request.url
-      urlCredentials = nil
+      urlCredentials = originCredentials
       host = known
-      return true
+      return mayAsk(known)
     }
     if let problem = SchemeCheck.problem(with: request.url) { return findLoad(problem) }
     if let problem = parseURL(into: session.scratchURL) {
       fail(problem)
       return false
     }
-    let authority = look.isPlain ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
-    host = session.host(of: session.scratchURL, authority: authority)
-    guard host != nil else {
+    let authority =
+      look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
+    host = session.host(of: session.scratchURL, authority: authority, service: service)
+    guard let host else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
     }
-    return true
+    return mayAsk(host)
+  }
+
+  private func mayAsk(_ host: Host) -> Bool {
+    guard let problem = host.problem else { return true }
+    fail(problem)
+    return false
   }
 
   private func knownHost(_ look: URLLook) -> Host? {
@@ -66,12 +74,12 @@ extension Transfer {
   }
 
   private func takePlainURL() {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     url = request.url
   }
 
   private func takeUserInformation(_ parsed: URLHandle) {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     if let user = parsed.getDecoded(CURLUPART_USER) {
       urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
       _ = parsed.set(CURLUPART_USER, nil)
@@ -99,7 +107,9 @@ extension Transfer {
     setup.largeBuffer = sink.file != nil
     setup.proxy = host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
-    setup.waitsForPipe = host.speaksHTTP2
+    let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
+    setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
+    setup.streamWeight = RequestSetup.weight(priority: priority)
     return setup
   }
 
@@ -229,7 +239,7 @@ extension Transfer {
       intake.reset()
     }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
-    return true
+    return isConnectionTrusted
   }
 
   private func recordTLS(_ easy: EasyHandle) {
@@ -252,6 +262,7 @@ extension Transfer {
     }
     switch source.read(into: buffer) {
     case .bytes(let count):
+      if count == 0 || source.handed == source.length { transaction.bodyEnd = WallClock.now }
       if options.interest.contains(.sentBodyData) { queueFlush() }
       return count
     case .wait:
