@@ -42,6 +42,9 @@ static const char m_http_crawl_links[] = {
 static const char m_http_credential[] = {
 #embed "http/credential.lua"
 };
+static const char m_http_credential_storage[] = {
+#embed "http/credential_storage.lua"
+};
 static const char m_http_css[] = {
 #embed "http/css.lua"
 };
@@ -192,6 +195,7 @@ static const module modules[] = {
     {"http.crawl_frontier", m_http_crawl_frontier, sizeof m_http_crawl_frontier},
     {"http.crawl_links", m_http_crawl_links, sizeof m_http_crawl_links},
     {"http.credential", m_http_credential, sizeof m_http_credential},
+    {"http.credential_storage", m_http_credential_storage, sizeof m_http_credential_storage},
     {"http.css", m_http_css, sizeof m_http_css},
     {"http.css_parser", m_http_css_parser, sizeof m_http_css_parser},
     {"http.css_pseudo", m_http_css_pseudo, sizeof m_http_css_pseudo},

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 CURLcode hs_easy_set_long(CURL *easy, CURLoption option, long value) {
   return curl_easy_setopt(easy, option, value);
@@ -105,6 +106,8 @@ void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher) {
     if (current) *cipher = get_name(current);
   }
 }
+
+char *const *hs_environment(void) { return environ; }
 
 char *hs_host_to_ascii(const char *host) {
   int (*lookup)(const uint8_t *, uint8_t **, int);

@@ -15,7 +15,7 @@ local CONFIGURATION = {
   session_sends_launch_events = "boolean", connection_proxy = "table|string|false",
   tls_minimum_supported = "string", tls_maximum_supported = "string", http_should_use_pipelining = "boolean",
   http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
-  http_maximum_connections_per_host = "integer", cookie_storage = "table|false", credential_storage = "false",
+  http_maximum_connections_per_host = "integer", cookie_storage = "table|false", credential_storage = "table|false",
   cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
   http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
   protocol_classes = "list", allows_file_urls = "boolean",
@@ -27,10 +27,10 @@ local LATER = {
 }
 
 -- Likewise stores: only having none of them can be asked for.
-local STORAGES = { credential_storage = true, cache = true }
+local STORAGES = { cache = true }
 
 -- Fields that hold a store, and the module that knows its kind.
-local STORES = { cookie_storage = "http.cookies" }
+local STORES = { cookie_storage = "http.cookies", credential_storage = "http.credential_storage" }
 
 local DEFAULTS = {
   request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
@@ -248,6 +248,7 @@ function configuration.flatten(given)
     if problem then misuse("configuration field 'http_additional_headers': %s", problem) end
     add("http_additional_headers", fields or "")
   end
+  if rawget(given, "_kind") == "ephemeral" then add("remembers_hosts", false) end
   for name, module in next, STORES do
     local store = rawget(given, STORE)[name]
     if store ~= nil then add(name, store and require(module).native(store)) end

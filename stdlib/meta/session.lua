@@ -1,8 +1,8 @@
 ---@meta http.session
 
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
----version. `security_policy`, `transport_security`, `client_certificate`, and `credential_storage` and `cache` other than
----`false` raise: they are not available in this version.
+---version. `security_policy`, `transport_security`, `client_certificate`, and `cache` other than `false` raise:
+---they are not available in this version.
 ---@class http.configuration
 ---@field identifier? string *
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
@@ -23,7 +23,7 @@
 ---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
 ---@field http_maximum_connections_per_host? integer Default 6; further requests wait.
 ---@field cookie_storage? http.cookie_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: cookies are neither kept nor sent.
----@field credential_storage? false
+---@field credential_storage? http.credential_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: no credentials are kept beyond a task.
 ---@field cache? false
 ---@field should_use_extended_background_idle_mode? boolean * Default false.
 ---@field user_agent? string Default "httpscript/" and the version.
@@ -123,7 +123,7 @@ function session:finish_tasks_and_invalidate() end
 ---Takes no new tasks, and cancels those there.
 function session:invalidate_and_cancel() end
 
----Empties the session's stores, those of its cookies too (default sessions share the user's own), and closes idle
+---Empties the session's stores of cookies and credentials (default sessions share the user's own), and closes idle
 ---connections. *Yields.*
 ---@async
 function session:reset() end

@@ -65,6 +65,9 @@ CURLcode hs_message_result(const CURLMsg *message);
 /* A socket as libcurl's own default would open it, without inheritance by child processes. */
 int hs_open_socket(const struct curl_sockaddr *address);
 
+/* environ, a variable that Swift 6 does not trust. */
+char *const *hs_environment(void);
+
 /* epoll, whose packed struct Swift does not import. */
 typedef struct {
   int32_t descriptor;

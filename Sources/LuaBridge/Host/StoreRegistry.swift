@@ -4,4 +4,8 @@ import SessionCore
 final class StoreRegistry {
   /// The cookies of default sessions.
   private(set) lazy var cookies = CookieStorage.standard()
+  /// The hosts they speak to over https only.
+  private(set) lazy var hsts = HSTSStorage.standard()
+  /// Their credentials.
+  private(set) lazy var credentials = CredentialStorage.standard()
 }

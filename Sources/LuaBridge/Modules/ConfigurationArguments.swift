@@ -12,12 +12,14 @@ enum ConfigurationArguments {
   ) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
     configuration.cookieStorage = stores.cookies
+    configuration.credentialStorage = stores.credentials
+    configuration.hstsStorage = stores.hsts
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
         return .failure(Problem(message: "a configuration field has no name"))
       }
-      guard set(name, call, index + 1, in: &configuration) else {
+      guard set(name, call, index + 1, stores, in: &configuration) else {
         return .failure(Problem(message: "configuration field '\(name)' has a value of the wrong kind"))
       }
       index += 2
@@ -26,7 +28,8 @@ enum ConfigurationArguments {
   }
 
   private static func set(
-    _ name: String, _ call: HostCall, _ index: Int, in configuration: inout SessionConfiguration
+    _ name: String, _ call: HostCall, _ index: Int, _ stores: StoreRegistry,
+    in configuration: inout SessionConfiguration
   ) -> Bool {
     switch name {
     case "timeout_for_request": assign(call.number(index)) { configuration.timeoutForRequest = $0 }
@@ -50,6 +53,9 @@ enum ConfigurationArguments {
     case "tls_maximum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMaximum = $0 }
     case "cookie_storage":
       assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
+    case "credential_storage":
+      assign(storage(call, index, CredentialModule.storage)) { configuration.credentialStorage = $0 }
+    case "remembers_hosts": assign(call.boolean(index) ? stores.hsts : HSTSStorage()) { configuration.hstsStorage = $0 }
     case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
     case "http_cookie_accept_policy":
       assign(call.string(index).flatMap(CookieAcceptPolicy.init(rawValue:))) { configuration.cookieAcceptPolicy = $0 }

@@ -23,6 +23,8 @@ public enum Command {
   case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
+  /// Forgets which hosts want https only (part of `URLSession.reset`).
+  case forgetHosts(SessionID)
 }
 
 /// Answers to the events that make a task wait.

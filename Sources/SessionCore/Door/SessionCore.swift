@@ -57,6 +57,7 @@ public final class SessionCore: Port {
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
+    case .forgetHosts(let id): sessions[id.rawValue]?.hsts?.removeAll()
     }
   }
 

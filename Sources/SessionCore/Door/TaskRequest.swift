@@ -156,6 +156,10 @@ public struct SessionConfiguration {
   public var tlsMaximum: TLSVersion?
   /// Where cookies are kept; `nil`: they are neither kept nor sent.
   public var cookieStorage: CookieStorage?
+  /// Where credentials are kept; `nil`: none are, beyond a task.
+  public var credentialStorage: CredentialStorage?
+  /// Where the hosts are kept that want https only; `nil`: nobody is asked to.
+  public var hstsStorage: HSTSStorage?
   /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
   public var shouldSetCookies = true
   /// When cookies are kept. (The storage has a policy too: both must allow it.)

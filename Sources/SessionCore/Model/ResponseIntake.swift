@@ -21,6 +21,7 @@ struct ResponseIntake {
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
   private(set) var hasSetCookie = false
+  private(set) var hasTransportSecurity = false
   private(set) var isHeadComplete = false
 
   var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
@@ -112,7 +113,11 @@ struct ResponseIntake {
     case UInt8(ascii: "l"):
       if HeaderText.value(of: "location", in: field) != nil { hasLocation = true }
     case UInt8(ascii: "s"):
-      if HeaderText.value(of: "set-cookie", in: field) != nil { hasSetCookie = true }
+      if HeaderText.value(of: "set-cookie", in: field) != nil {
+        hasSetCookie = true
+      } else if HeaderText.value(of: "strict-transport-security", in: field) != nil {
+        hasTransportSecurity = true
+      }
     case UInt8(ascii: "t"):
       if HeaderText.value(of: "transfer-encoding", in: field) != nil { isChunked = true }
     default: break

@@ -13,6 +13,8 @@ final class Session {
   let plainHeaders: HeaderList
   /// Where stored cookies to be sent come from.
   let cookiesToSend: CookieStorage?
+  /// Which hosts want https only.
+  let hsts: HSTSStorage?
   /// Its multi handles.
   private(set) var lanes: Lanes
   /// For looking at URLs before there is a handle for them.
@@ -38,6 +40,7 @@ final class Session {
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
+    hsts = configuration.hstsStorage
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =

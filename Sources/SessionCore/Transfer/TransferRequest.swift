@@ -7,6 +7,16 @@ extension Transfer {
   /// wait; a host that is known needs no parsing before. No host where a load was found instead. False when that ended
   /// the task.
   func findHost() -> Bool {
+    guard lookUpHost() else { return false }
+    guard let hsts = session.hsts, let host, host.scheme == "http", hsts.covers(host.name, now: core.now) else {
+      return true
+    }
+    request.url = HSTSStorage.secured(request.url)
+    urlLook = URLLook(request.url)
+    return lookUpHost()
+  }
+
+  private func lookUpHost() -> Bool {
     let look = urlLook
     if look.isPlain, let known = knownHost(look) {
       url = request.url
