@@ -2,7 +2,8 @@ import Foundation
 
 /// A small HTTPS server with a certificate made for the occasion.
 ///
-/// It answers every request with 200 and the request's method and target as the body.
+/// It answers every request with 200 and the request's method and target as the body. A query `header=Name: value` adds a
+/// field to the response, `echo=Name` makes that field of the request the body.
 public final class TLSServer: Sendable {
   /// The port it listens on.
   public let port: Int
@@ -48,6 +49,7 @@ public final class TLSServer: Sendable {
 
   private static let script = """
     import http.server, ssl, sys
+    from urllib.parse import parse_qsl, urlsplit
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -57,6 +59,11 @@ public final class TLSServer: Sendable {
             self.rfile.read(length)
             body = f"{self.command} {self.path}".encode()
             self.send_response(200)
+            for key, value in parse_qsl(urlsplit(self.path).query):
+                if key == "header":
+                    self.send_header(*value.split(": ", 1))
+                elif key == "echo":
+                    body = self.headers.get(value, "").encode()
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
