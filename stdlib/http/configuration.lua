@@ -227,6 +227,7 @@ function configuration.flatten(given)
   end
   if configuration.protocols(given) then add("protocol_classes", true) end
   if given.resolve then add("resolve", flatten_resolve(given.resolve)) end
+  if given.credential_storage == false then add("credential_storage", false) end
   flatten_proxy(given.connection_proxy, add)
   return flat
 end

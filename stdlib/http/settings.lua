@@ -4,7 +4,7 @@ local options = require "http.options"
 
 local settings = {}
 
-local AUTH_SCHEMES = { basic = true, digest = true, any = true }
+local AUTH_SCHEMES = { basic = true, digest = true, any = true, ntlm = true, negotiate = true }
 local AUTH = { user = "string", password = "string", scheme = "string", bearer = "string" }
 
 -- The option `auth` as scheme, user, secret.
@@ -18,7 +18,7 @@ function settings.auth(auth)
   local scheme = auth.scheme or "basic"
   if not AUTH_SCHEMES[scheme] then
     local near = options.nearest(tostring(scheme), AUTH_SCHEMES)
-    options.misuse("option 'auth.scheme' must be \"basic\", \"digest\" or \"any\", not %q%s", tostring(scheme),
+    options.misuse("option 'auth.scheme' must be \"basic\", \"digest\", \"ntlm\", \"negotiate\" or \"any\", not %q%s", tostring(scheme),
       near and (" (did you mean '" .. near .. "'?)") or "")
   end
   options.expect(auth.user, "string", "option 'auth.user'")

@@ -32,6 +32,7 @@ enum ConfigurationArguments {
       assign(call.integer(index)) { configuration.maximumConnectionsPerHost = $0 }
     case "http_additional_headers":
       assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
+    case "credential_storage": assign(call.isNil(index) ? nil : call.boolean(index)) { if !$0 { configuration.credentialStorage = .none } }
     case "user_agent": assign(call.string(index)) { configuration.userAgent = $0 }
     case "proxy": assign(call.string(index).map { proxy($0, noProxy: "") }) { configuration.proxy = $0 }
     case "no_proxy": assign(call.string(index)) { addNoProxy($0, to: &configuration) }

@@ -117,12 +117,16 @@ public enum Authentication {
   case none
   /// Sent with the first request, and again on redirects within the origin.
   case basic(user: String, password: String)
-  /// The server is asked first; the 401 is withheld and answered on the same handle: two requests in all.
-  case digest(user: String, password: String)
-  /// The strongest of Digest and Basic that the server offers.
+  /// A scheme that libcurl does. Digest: the server is asked first, without the body; two requests in all.
+  case scheme(AuthScheme, user: String, password: String)
+  /// The strongest of Digest, NTLM and Basic that the server offers.
   case any(user: String, password: String)
   /// `Authorization: Bearer …` within the origin.
   case bearer(token: String)
+
+  public static func digest(user: String, password: String) -> Authentication {
+    .scheme(.digest, user: user, password: password)
+  }
 }
 
 /// What holds for all tasks of a session (the part of `URLSessionConfiguration` that the core acts on).
@@ -135,6 +139,7 @@ public struct SessionConfiguration {
   /// `nil`: `httpscript/<version>`.
   public var userAgent: String?
   public var proxy: ProxyConfiguration = .environment
+  public var credentialStorage = CredentialStorage.ownMemory
   public var httpVersion: HTTPVersionPolicy = .automatic
   /// "host:port" to address (`CURLOPT_RESOLVE`).
   public var resolve: [(String, String)] = []

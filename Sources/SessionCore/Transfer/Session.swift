@@ -20,6 +20,11 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// Handles with a nonce that Digest goes on with, by what it is good for.
+  private var keptHandles: [NonceKey: [EasyHandle]] = [:]
+  /// Where it has been let in.
+  let spaces = AuthenticatedSpaces()
+  let credentialStore: CredentialStore?
   /// Tasks that are not complete.
   var taskCount = 0
   var isInvalidated = false
@@ -27,6 +32,7 @@ final class Session {
   /// Handles kept for later; each costs some 10 KiB.
   private static let poolLimit = 512
   private static let hostLimit = 1024
+  private static let nonceLimit = 64
 
   init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
     guard let lanes = Self.makeLanes(core, configuration) else { return nil }
@@ -35,6 +41,11 @@ final class Session {
     self.core = core
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
+    switch configuration.credentialStorage {
+    case .ownMemory: credentialStore = CredentialMemory()
+    case .none: credentialStore = nil
+    case .store(let store): credentialStore = store
+    }
     proxies = ProxyRules(configuration.proxy)
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
@@ -59,9 +70,33 @@ final class Session {
     pool.popLast() ?? EasyHandle(session: self)
   }
 
-  func giveBack(_ easy: EasyHandle) {
+  /// - Parameter nonce: what a nonce that it has is good for.
+  func giveBack(_ easy: EasyHandle, nonce: NonceKey?) {
     easy.transfer = nil
-    if !easy.isTainted, pool.count < Self.poolLimit { pool.append(easy) }
+    if let nonce {
+      keep(easy, nonce)
+    } else if !easy.isTainted, pool.count < Self.poolLimit {
+      pool.append(easy)
+    }
+  }
+
+  private func keep(_ easy: EasyHandle, _ nonce: NonceKey) {
+    if keptHandles.count >= Self.nonceLimit, keptHandles[nonce] == nil { keptHandles.removeAll() }
+    if keptHandles[nonce, default: []].count < configuration.maximumConnectionsPerHost {
+      keptHandles[nonce, default: []].append(easy)
+    }
+  }
+
+  var keepsHandles: Bool { !keptHandles.isEmpty }
+
+  func hasKeptHandle(_ nonce: NonceKey) -> Bool { keptHandles[nonce]?.isEmpty == false }
+
+  func takeKeptHandle(_ nonce: NonceKey) -> EasyHandle? { keptHandles[nonce]?.popLast() }
+
+  /// A challenge may be answered without a handler.
+  var hasStoredCredentials: Bool {
+    if case .store = configuration.credentialStorage { return true }
+    return !spaces.isEmpty
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
@@ -110,6 +145,7 @@ final class Session {
     lastHost = nil
     hosts.removeAll()
     pool.removeAll()
+    keptHandles.removeAll()
   }
 
   /// Lets go of the connections that no transfer uses: new transfers get new ones.
