@@ -17,6 +17,14 @@ struct TaskMachineTests {
       ]
     ),
     (
+      "a body that is asked for first",
+      [
+        (.bodyMissing, .askBody), (.turnGranted, .none), (.newBody(available: true), .nextRequest),
+        (.turnGranted, .attach), (.bodyMissing, .none), (.head(.final), .receiveBody),
+      ]
+    ),
+    ("a body that nobody has", [(.bodyMissing, .askBody), (.newBody(available: false), .failForBody)]),
+    (
       "a request that the layer above may make itself",
       [
         (.loaderWanted, .askLoader), (.loaderChosen, .enqueue), (.turnGranted, .attach), (.head(.final), .receiveBody),

@@ -202,7 +202,8 @@ end
 
 local PASSED = {
   "timeout_for_request", "timeout_for_resource", "http_maximum_connections_per_host", "user_agent", "http_version",
-  "interface", "unix_socket", "ca_file", "allows_file_urls", "tls_minimum_supported", "tls_maximum_supported",
+  "interface", "unix_socket", "ca_file", "shared_container", "allows_file_urls", "tls_minimum_supported",
+  "tls_maximum_supported",
 }
 
 -- A configuration as the pairs that the core takes.

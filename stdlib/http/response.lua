@@ -155,10 +155,20 @@ function methods:validate(wanted)
   return self
 end
 
--- r:save(path) -> path | nil, err (domain "file"): written under a temporary name, synced and renamed when whole.
+-- A download's file goes to its place.
+local function move(self, path)
+  local ok, problem = require("httpscript.file").move(self.location, path)
+  if not ok then return nil, errors.new(problem) end
+  self.location = path
+  return path
+end
+
+-- r:save(path) -> path | nil, err (domain "file"): written under a temporary name, synced and renamed when whole. The
+-- file of a download task is moved there, to another file system too.
 function methods:save(path)
   options.receiver(self, Response, "response:save")
   options.path(path, "argument #1 of save")
+  if self.location then return move(self, path) end
   local body, err = body_of(self)
   if not body then return nil, err end
   local ok, problem = require("httpscript.file").write(path, body)

@@ -140,6 +140,36 @@ function methods:data_task(given, completion)
   return self:_task("data", to_request(given, "argument #1 of data_task"), nil, completion)
 end
 
+local SOURCE = { file = "string", data = "string", stream = "boolean" }
+
+-- The body of an upload task, of what its second argument says.
+local function upload_body(source)
+  options.expect(source, "table", "argument #2 of upload_task")
+  options.check(source, SOURCE, "argument #2 of upload_task")
+  local name = next(source)
+  if not name or next(source, name) then
+    misuse("argument #2 of upload_task must be one of { file = path }, { data = string } and { stream = true }")
+  end
+  if name == "stream" and not source.stream then misuse("'stream' can only be true") end
+  return name == "data" and source.data or source
+end
+
+-- session:upload_task(request, { file } | { data } | { stream = true } [, completion]) -> task, suspended. A URL alone
+-- is posted to.
+function methods:upload_task(given, source, completion)
+  check_receiver(self, "upload_task")
+  local req = to_request(given, "argument #1 of upload_task")
+  if not request.is(given) and not (type(given) == "table" and given.method) then req.method = "POST" end
+  req.body = upload_body(source)
+  return self:_task("upload", req, nil, completion)
+end
+
+-- session:download_task(url_or_request [, completion]) -> task, suspended.
+function methods:download_task(given, completion)
+  check_receiver(self, "download_task")
+  return self:_task("download", to_request(given, "argument #1 of download_task"), nil, completion)
+end
+
 -- session:tasks() -> data, upload, download lists of tasks that are not completed.
 function methods:tasks()
   check_receiver(self, "tasks")
@@ -193,6 +223,7 @@ end
 function methods:_became_invalid()
   local delegate = self.delegate
   self.delegate = nil
+  if active.observed then require("http.notifications").post("session_did_invalidate", self) end
   local handler = delegate and delegate.did_become_invalid
   if not handler then return end
   fibers.run(function()

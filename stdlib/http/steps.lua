@@ -173,6 +173,29 @@ function steps.progress(self)
   if received and self.progress then self.progress(received, expected) end
 end
 
+-- Progress of a download task.
+function steps.written(self)
+  local total, expected = self.progress_received, self.progress_expected
+  self.progress_received = false
+  if not total or total == self.written then return end
+  local written = total - self.written
+  self.written = total
+  call_delegate(self, "did_write_data", written, total, expected)
+end
+
+-- A download's file goes, unless it has been moved.
+function steps.drop_location(self)
+  core.remove_download(self.location)
+  self.location = false
+  if self.response then self.response.location = nil end
+end
+
+function steps.finished_downloading(self)
+  self.location_is_taken = true
+  call_delegate(self, "did_finish_downloading", self.location)
+  steps.drop_location(self)
+end
+
 function steps.body_chunk(self, size)
   local chunk = self.reader(size)
   if self.completing then return end

@@ -28,6 +28,7 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
+  location = false, location_is_taken = false, written = 0,
   reader = false, load = false, load_error = false, next_request = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
@@ -67,6 +68,8 @@ function task.is(value)
   return class == Task or class == CompletedTask
 end
 
+local function notify(self, name) require("http.notifications").post(name, self) end
+
 -- Completion --------------------------------------------------------------------------------------------------------
 
 local function tell_metrics(self)
@@ -79,7 +82,7 @@ end
 local function tell_completion(self)
   local completion = self.completion
   if completion then
-    completion(self.response and self.response.body, self.response, self.error)
+    completion(self.location or self.response and self.response.body, self.response, self.error)
     return true
   end
   local handler = not self.is_call and steps.delegate_handler(self, "did_complete")
@@ -95,6 +98,7 @@ local function step_complete(self)
     if self.failure then self.error = self.failure end
     failed_before = self.failure
     _, told = steps.call(self, tell_completion, self)
+    if self.location and (self.completion or self.location_is_taken) then steps.drop_location(self) end
   end
   if self.failure and self.failure ~= failed_before then
     self.error, told = self.failure, false
@@ -105,6 +109,7 @@ local function step_complete(self)
   if err and err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
     fibers.note_unobserved(self)
   end
+  if active.observed then notify(self, "task_did_finish") end
   fibers.complete(self)
 end
 
@@ -127,6 +132,7 @@ local function complete(self, err, head)
     self.error = err
   end
   self.response = head or self.response
+  if head and self.location then head.location = self.location end
   if needs_fiber(self) then
     steps.enqueue_last(self, step_complete)
   else
@@ -168,8 +174,9 @@ local function interest_of(self)
   return bits
 end
 
--- Where the body goes: nil (memory), 1 (pieces) or 2 with a path.
+-- Where the body goes: nil (memory), 1 (pieces), 2 with a path or 3 (a file of the task's own).
 local function destination_of(self)
+  if self.kind == "download" then return 3 end
   if self.sink_path then return 2, self.sink_path end
   if self.sink then return 1 end
   local delegate = self.session.delegate
@@ -235,6 +242,7 @@ local function begin(self)
   local interest, destination, path = interest_of(self), destination_of(self)
   self.begun, self.suspensions, self.state = true, 0, "running"
   self.scope = fibers.scope()
+  if active.observed then notify(self, "task_did_start") end
   if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
   if not fine then return fail_at_once(self, fields) end
   if type(extra) == "function" then self.reader = extra end
@@ -263,6 +271,7 @@ function methods:resume()
   if not self.begun then return begin(self) end
   self.suspensions = 0
   self.state = "running"
+  if active.observed then notify(self, "task_did_resume") end
   if self.number then core.resume(self.number) end
 end
 
@@ -273,6 +282,7 @@ function methods:suspend()
   self.suspensions = self.suspensions + 1
   if self.suspensions > 1 then return end
   self.state = "suspended"
+  if active.observed then notify(self, "task_did_suspend") end
   if self.number then core.suspend(self.number) end
 end
 

@@ -46,7 +46,8 @@ events[events.RESPONSE] = function(number, ...)
   if not self then return end
   local head = response.make(...)
   self.response, self.count_of_bytes_expected_to_receive = head, head.expected_content_length
-  if not self.completion and steps.has_handler(self, "did_receive_response") then
+  -- Download tasks are not asked (Apple's rule).
+  if not self.completion and self.kind ~= "download" and steps.has_handler(self, "did_receive_response") then
     enqueue(self, steps.response, head)
   else
     core.answer_response(number, true)
@@ -71,7 +72,22 @@ events[events.PROGRESS] = function(number, received, expected)
   self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
   local pending = self.progress_received
   self.progress_received, self.progress_expected = received, expected
-  if not pending and self.progress then enqueue(self, steps.progress) end
+  if pending then return end
+  if self.kind == "download" then
+    if steps.has_handler(self, "did_write_data") then enqueue(self, steps.written) end
+  elseif self.progress then
+    enqueue(self, steps.progress)
+  end
+end
+
+events[events.FINISHED_DOWNLOADING] = function(number, location)
+  local self = find(number)
+  if not self then return end
+  self.location = location
+  if self.response then self.response.location = location end
+  if not self.completion and steps.has_handler(self, "did_finish_downloading") then
+    enqueue(self, steps.finished_downloading)
+  end
 end
 
 -- Loaded with the first challenge: most scripts never see one.

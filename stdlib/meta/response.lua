@@ -7,7 +7,8 @@
 ---@field http_version string As in "1.1", "2".
 ---@field url string The final URL, fragment included.
 ---@field headers http.headers
----@field body string|nil The bytes, empty when there were none; nil when they went elsewhere (`sink`, `did_receive_data`).
+---@field body string|nil The bytes, empty when there were none; nil when they went elsewhere (`sink`, `did_receive_data`, a download task's file).
+---@field location string|nil The path of a download task's file, as long as it is there.
 ---@field mime_type string|nil The media type in lower case, without parameters.
 ---@field text_encoding_name string|nil The charset that Content-Type names, as written.
 ---@field expected_content_length integer What Content-Length says, or `http.TRANSFER_SIZE_UNKNOWN`.
@@ -48,7 +49,8 @@ function response:links() end
 ---@return http.error? err `bad_server_response`, or `cannot_parse_response` for the type.
 function response:validate(wanted) end
 
----Writes the body to a file, under a temporary name until it is whole.
+---Writes the body to a file, under a temporary name until it is whole. The file of a download task is moved there, to
+---another file system too, and `location` says so.
 ---@param path string
 ---@return string|nil path
 ---@return http.error? err Of domain "file".

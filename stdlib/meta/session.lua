@@ -12,7 +12,7 @@
 ---@field allows_cellular_access? boolean * Default true.
 ---@field waits_for_connectivity? boolean * Default false.
 ---@field discretionary? boolean * Default false.
----@field shared_container? string * A directory.
+---@field shared_container? string The directory in which download tasks keep their files.
 ---@field session_sends_launch_events? boolean * Default false.
 ---@field connection_proxy? { url: string, no_proxy?: string|string[] }|string|false A proxy, "environment" (the default), or false for none.
 ---@field tls_minimum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
@@ -87,6 +87,25 @@ local session = {}
 ---@param completion? fun(data: string|nil, response: http.response|nil, err: http.error|nil) Takes the place of the delegate's response, data and completion handlers.
 ---@return http.task
 function session:data_task(request, completion) end
+
+---Makes a task that sends a body, suspended. `body` is one of `{ file = path }`, `{ data = string }` and
+---`{ stream = true }`: then the delegate's `need_new_body_stream` gives it, before anything is sent and each time it must
+---be sent again. It takes the place of the request's own body. A URL without a request is posted to.
+---@param request string|http.request
+---@param body { file?: string, data?: string, stream?: boolean }
+---@param completion? fun(data: string|nil, response: http.response|nil, err: http.error|nil) Takes the place of the delegate's response, data and completion handlers.
+---@return http.task
+function session:upload_task(request, body, completion) end
+
+---Makes a task whose response's body, whatever its status is, goes to a file, suspended. The file is in a directory of
+---the process's own, inside the configuration's `shared_container` or else that of the system for temporary files
+---(`TMPDIR`, `/var/tmp`). It is removed when `did_finish_downloading` or the completion returns, and where there is
+---neither, with the process; unless it was moved (`response:save` does that, to another file system too). The completion
+---gets its path in place of the data.
+---@param request string|http.request
+---@param completion? fun(location: string|nil, response: http.response|nil, err: http.error|nil) Takes the place of the delegate's `did_finish_downloading` and `did_complete`.
+---@return http.task
+function session:download_task(request, completion) end
 
 ---The tasks that are not completed, by kind.
 ---@return http.task[] data
@@ -227,10 +246,12 @@ function task:copy() end
 ---@field did_create_task? fun(session: http.session, task: http.task)
 ---@field will_perform_redirection? fun(session: http.session, task: http.task, response: http.response, request: http.request): http.request|false|nil The request to go on with; false to deliver the redirect itself.
 ---@field did_receive_challenge? fun(session: http.session, task: http.task, challenge: http.challenge): http.disposition|http.request|nil, http.credential? All other challenges, and those too where `session_did_receive_challenge` is absent. A request takes the challenged one's place.
----@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body once more.
+---@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body of an upload task with `stream`, and any body that must be sent once more and cannot be read twice.
 ---@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer)
 ---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.
----@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|nil
+---@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|nil Not for download tasks.
 ---@field did_receive_data? fun(session: http.session, task: http.task, data: string)
+---@field did_write_data? fun(session: http.session, task: http.task, written: integer, total: integer, expected: integer) A download task's body goes into its file: bytes (as transferred) since the last call, in all, and expected.
+---@field did_finish_downloading? fun(session: http.session, task: http.task, location: string) A download task's file is whole. Move or read it here: it is removed on return.
 ---@field did_finish_collecting_metrics? fun(session: http.session, task: http.task, metrics: http.metrics)
 ---@field did_complete? fun(session: http.session, task: http.task, err: http.error|nil) The last one for a task.

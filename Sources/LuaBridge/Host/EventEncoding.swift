@@ -43,6 +43,9 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
+    case .finishedDownloading(let task, let location):
+      append(.finishedDownloading, task.rawValue)
+      append(location)
     case .needsLoader(let task, let request):
       append(.loader, task.rawValue)
       append(request)

@@ -20,4 +20,5 @@ enum EventKind: Int {
   /// A request that a protocol class may make.
   case loader = 16
   case loadDrained = 17
+  case finishedDownloading = 24
 }

@@ -124,6 +124,7 @@ public final class Scheduler {
     mainFiber = adopt(try interpreter.loadMain(text, name: name))
     loop()
     finishScript()
+    port.abandon()
     if let ending { return ending }
     return failed ? .failed : .done
   }

@@ -40,7 +40,8 @@ enum CoreModule {
     ]
   }
 
-  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, close_idle_connections.
+  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, close_idle_connections,
+  /// remove_download.
   private static func taskFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("session") { call in
@@ -93,6 +94,11 @@ enum CoreModule {
       command("suspend", scheduler) { .suspendTask(TaskID($0)) },
       command("resume", scheduler) { .resumeTask(TaskID($0)) },
       command("cancel", scheduler) { .cancelTask(TaskID($0)) },
+      .init("remove_download") { call in
+        guard let path = call.string(1) else { return call.wrongType(1, "string") }
+        scheduler.submit(.removeDownload(location: path))
+        return .returned
+      },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }

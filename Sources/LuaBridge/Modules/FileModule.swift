@@ -1,18 +1,29 @@
 import SessionCore
 
-/// `httpscript.file`: whole files written as downloads are, for stdlib/http/response.lua.
+/// `httpscript.file`: whole files written and moved as downloads are, for stdlib/http/response.lua.
 enum FileModule {
   static let name = "httpscript.file"
 
   static func make() -> NativeModule {
-    NativeModule(name, functions: [.init("write", write)])
+    NativeModule(name, functions: [.init("write", write), .init("move", move)])
   }
 
   /// write(path, bytes) -> true | nil, error's fields.
   private static func write(_ call: HostCall) -> Outcome {
     guard let path = call.string(1) else { return call.wrongType(1, "string") }
     guard let bytes = call.bytes(2) else { return call.wrongType(2, "string") }
-    if var error = WholeFile.write(bytes, to: path) {
+    return answer(call, WholeFile.write(bytes, to: path))
+  }
+
+  /// move(from, to) -> true | nil, error's fields.
+  private static func move(_ call: HostCall) -> Outcome {
+    guard let source = call.string(1) else { return call.wrongType(1, "string") }
+    guard let path = call.string(2) else { return call.wrongType(2, "string") }
+    return answer(call, WholeFile.move(source, to: path))
+  }
+
+  private static func answer(_ call: HostCall, _ problem: TaskError?) -> Outcome {
+    if var error = problem {
       // No URL has part in it.
       error.domain = .file
       call.results.appendNil()

@@ -72,6 +72,7 @@ enum TaskArguments {
     switch kind {
     case "data": return call.bytes(index + 1).map { .data(Bytes(copying: $0)) }
     case "file": return call.string(index + 1).map { .file(path: $0) }
+    case "stream": return .stream
     case "reader": return .reader(length: call.integer(index + 1))
     case "parts": return parts.flatMap { pieces(call, from: $0) }.map { .parts($0) }
     default: return nil
@@ -104,8 +105,12 @@ enum TaskArguments {
 
   private static func destination(_ call: HostCall) -> Destination? {
     guard let kind = call.integer(At.destination) else { return .memory }
-    if kind == 1 { return .consumer }
-    return call.string(At.destinationPath).map { .file(path: $0) }
+    switch kind {
+    case 1: return .consumer
+    case 2: return call.string(At.destinationPath).map { .file(path: $0) }
+    case 3: return .download
+    default: return nil
+    }
   }
 
   private static func authentication(_ call: HostCall) -> Authentication {

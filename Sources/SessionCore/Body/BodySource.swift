@@ -47,7 +47,7 @@ final class BodySource {
   /// Opens what must be opened.
   static func open(_ body: RequestBody) -> Result<BodySource?, TaskError> {
     switch body {
-    case .none: return .success(nil)
+    case .none, .stream: return .success(nil)
     case .data(let bytes): return open([.data(bytes)])
     case .file(let path): return open([.file(path: path)])
     case .parts(let parts): return open(parts)

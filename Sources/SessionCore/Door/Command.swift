@@ -19,6 +19,8 @@ public enum Command {
   /// No new tasks; ends the session once its tasks are done, or at once when `cancellingTasks`.
   /// `Event.sessionInvalidated` is the last event of a session.
   case invalidateSession(SessionID, cancellingTasks: Bool)
+  /// Removes the file of `Event.finishedDownloading`, if it is still there.
+  case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
 }

@@ -23,8 +23,12 @@ public enum Event {
   /// The body is `RequestBody.reader` and the transfer wants the next piece (of about this size).
   /// The task waits for `Answer.bodyChunk` or `.bodyFailed`.
   case needsBodyChunk(TaskID, suggestedSize: Int)
-  /// The body must be sent again and cannot be rewound. Waits for `Answer.newBody`. Only with `Interest.newBody`.
+  /// The body is `RequestBody.stream`, or must be sent again and cannot be rewound. Waits for `Answer.newBody`. Only
+  /// with `Interest.newBody`.
   case needsBodyStream(TaskID)
+  /// A download task's file is whole, and closed. It is the receiver's to move or to remove
+  /// (`Command.removeDownload`); what is left goes with the process.
+  case finishedDownloading(TaskID, location: String)
   /// A request is about to be made, which the layer above may make in the core's place; waits for `Answer.loader`. Only
   /// with `SessionConfiguration.asksForLoaders`.
   case needsLoader(TaskID, Request)
@@ -41,7 +45,7 @@ public enum Event {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
       .needsBodyStream(let task), .challenge(let task, _), .needsLoader(let task, _),
-      .loadDrained(let task):
+      .loadDrained(let task), .finishedDownloading(let task, _):
       task
     case .sessionInvalidated: nil
     }

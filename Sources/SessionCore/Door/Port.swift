@@ -14,6 +14,7 @@ public protocol Port: AnyObject {
   /// An eventfd. Writing eight bytes to it (which a signal handler may) makes `wait` return.
   var wakeDescriptor: Int32 { get }
 
-  /// Ends all transfers without a word and removes their partial files: the process is about to end.
+  /// Ends all transfers without a word and removes their partial files and the downloads that nobody has moved: the
+  /// process is about to end.
   func abandon()
 }

@@ -1,4 +1,5 @@
 import CCurlShim
+import Glibc
 
 /// URLSession on libcurl: the real thing behind `Port`. One thread; nothing in it may be called from another, except
 /// that writing to `wakeDescriptor` makes `wait` return.
@@ -19,6 +20,8 @@ public final class SessionCore: Port {
   private var sessions: [Int: Session] = [:]
   private var transfers = IDTable<Transfer>()
   private var multis: [Multi?] = []
+  /// By the container they are in.
+  private var downloadDirectories: [String: DownloadDirectory] = [:]
 
   public init() {
     hs_keep_memory()
@@ -34,6 +37,8 @@ public final class SessionCore: Port {
   public func abandon() {
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
+    for directory in downloadDirectories.values { directory.removeAll() }
+    downloadDirectories.removeAll()
   }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
@@ -48,6 +53,7 @@ public final class SessionCore: Port {
       transfers[id.rawValue]?.fail(TaskError(.cancelled, "cancelled"))
     case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
+    case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
     }
   }
@@ -197,6 +203,22 @@ public final class SessionCore: Port {
     transfers[id.rawValue] = transfer
     session.taskCount += 1
     transfer.begin()
+  }
+
+  // MARK: Downloads
+
+  /// The process's own directory in a session's container.
+  func downloadDirectory(in container: String?) -> Result<DownloadDirectory, TaskError> {
+    let container = container ?? DownloadDirectory.defaultContainer
+    if let known = downloadDirectories[container] { return .success(known) }
+    let made = DownloadDirectory.make(in: container)
+    if case .success(let directory) = made { downloadDirectories[container] = directory }
+    return made
+  }
+
+  private func removeDownload(_ location: String) {
+    unlink(location)
+    for directory in downloadDirectories.values { directory.forget(location) }
   }
 
   /// The transfer of a task that is not complete.

@@ -43,6 +43,8 @@ public enum RequestBody {
   case file(path: String)
   /// Several pieces after one another (a multipart form): the length is their sum; files are streamed.
   case parts([BodyPart])
+  /// There is one, but not here yet: `Event.needsBodyStream` asks for it before anything is sent.
+  case stream
   /// Pieces asked for one at a time by `Event.needsBodyChunk`. `length == nil`: chunked on HTTP/1.1.
   case reader(length: Int?)
 }
@@ -103,6 +105,9 @@ public enum Destination {
   /// file stays as it was until then. A device or pipe is written directly. The response of a redirect never
   /// reaches it, nor does any but a 2xx (an error page, a 304): that one's body is collected as for `.memory`.
   case file(path: String)
+  /// To a file of a download task, in the process's own directory of the session's container. Whatever the final
+  /// response is, its body goes there; `Event.finishedDownloading` tells where it is.
+  case download
 }
 
 public enum ExpectContinue: Sendable {
@@ -146,6 +151,8 @@ public struct SessionConfiguration {
   public var interface: String?
   public var unixSocket: String?
   public var caFile: String?
+  /// The directory in which download tasks keep their files. `nil`: that of the system for temporary files.
+  public var sharedContainer: String?
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
   /// The layer above may make requests itself (`Event.needsLoader`).

@@ -34,8 +34,12 @@ final class BodySink {
     case .memory: (kind, file) = (.memory, nil)
     case .consumer: (kind, file) = (.consumer, nil)
     case .file(let path): (kind, file) = (.file, FileSink(path: path))
+    case .download: (kind, file) = (.file, nil)
     }
   }
+
+  /// Says which file a download goes to; must be called before anything else where the destination is one.
+  func use(_ file: FileSink) { self.file = file }
 
   var isMemory: Bool { kind == .memory }
   private var isConsumer: Bool { kind == .consumer }

@@ -1,18 +1,34 @@
 import CCurlShim
 import Glibc
 
-/// A file that appears at its place only when it is whole: written beside it under a temporary name, synced, renamed.
+/// A file that a body is written to, and which nobody sees under its name before it is whole.
 ///
-/// The temporary name follows from the destination's, so that what a killed process left is found and overwritten by
-/// the next one; a lock on it keeps two live processes apart. Devices and pipes are written directly.
+/// - Replacing: it is written beside its place under a temporary name, synced, renamed. The temporary name follows from
+///   the destination's, so that what a killed process left is found and overwritten by the next one; a lock on it keeps
+///   two live processes apart. Devices and pipes are written directly.
+/// - Temporary: it is made in the process's own directory, and is the caller's when it is whole.
 final class FileSink {
-  let path: String
+  /// Where it is, or will be.
+  private(set) var path: String
   private(set) var temporaryPath: String?
+  /// The process's own directory, of a temporary file.
+  private let directory: DownloadDirectory?
   private var descriptor: Int32 = -1
 
-  init(path: String) { self.path = path }
+  init(path: String) {
+    self.path = path
+    directory = nil
+  }
+
+  init(temporaryIn directory: DownloadDirectory) {
+    path = directory.path
+    self.directory = directory
+  }
 
   deinit { discard() }
+
+  /// It belongs to no place: whatever the response is, it is what was asked for.
+  var isTemporary: Bool { directory != nil }
 
   static func temporaryPath(for path: String) -> String {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
@@ -22,6 +38,7 @@ final class FileSink {
 
   /// Opens what will be written to. Nil is success.
   func open() -> TaskError? {
+    if let directory { return openTemporary(directory) }
     var status = stat()
     if stat(path, &status) == 0 {
       switch status.st_mode & S_IFMT {
@@ -30,7 +47,15 @@ final class FileSink {
       default: return openDirectly()
       }
     }
-    return openTemporary()
+    return openBeside()
+  }
+
+  private func openTemporary(_ directory: DownloadDirectory) -> TaskError? {
+    path = directory.newPath()
+    descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { return FileErrors.creating(path, errno) }
+    temporaryPath = path
+    return nil
   }
 
   private func openDirectly() -> TaskError? {
@@ -38,30 +63,14 @@ final class FileSink {
     return descriptor >= 0 ? nil : FileErrors.creating(path, errno)
   }
 
-  private func openTemporary() -> TaskError? {
+  private func openBeside() -> TaskError? {
     let temporary = Self.temporaryPath(for: path)
-    // Another process may rename or remove the file between opening and locking it; then it is another one's.
-    for _ in 0..<16 {
-      let file = Glibc.open(temporary, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o666)
-      guard file >= 0 else { return FileErrors.creating(path, errno) }
-      guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
-        close(file)
+    guard let file = FileLock.take(temporary, create: true, mode: 0o666) else {
+      guard errno != EWOULDBLOCK else {
         return TaskError(.cannotCreateFile, "cannot create \(path): another process is writing it")
       }
-      if Self.isStillThere(file, temporary) { return take(file, temporary) }
-      close(file)
+      return FileErrors.creating(path, errno)
     }
-    return FileErrors.creating(path, EBUSY)
-  }
-
-  private static func isStillThere(_ file: Int32, _ path: String) -> Bool {
-    var opened = stat()
-    var named = stat()
-    guard fstat(file, &opened) == 0, lstat(path, &named) == 0 else { return false }
-    return opened.st_ino == named.st_ino && opened.st_dev == named.st_dev
-  }
-
-  private func take(_ file: Int32, _ temporary: String) -> TaskError? {
     guard ftruncate(file, 0) == 0 else {
       let number = errno
       close(file)
@@ -86,18 +95,25 @@ final class FileSink {
     return nil
   }
 
-  /// Whether `sync` has something to do.
-  var needsSync: Bool { temporaryPath != nil }
+  /// Whether there is a name to be changed when it is whole, and something to be synced before.
+  var needsSync: Bool { temporaryPath != nil && !isTemporary }
 
   /// What a helper thread does first: makes the content durable.
   var syncWork: HelperThreads.Work { .sync(descriptor: descriptor) }
 
   /// Puts the synced file in its place. Nil is success.
   func commit() -> TaskError? {
-    guard let temporary = temporaryPath else { return nil }
+    guard needsSync, let temporary = temporaryPath else { return nil }
     guard rename(temporary, path) == 0 else { return FileErrors.moving(path, errno) }
     temporaryPath = nil
     return nil
+  }
+
+  /// Lets go of a whole temporary file; its path.
+  func release() -> String {
+    temporaryPath = nil
+    closeDescriptor()
+    return path
   }
 
   /// What a helper thread does last: makes the new name durable. Nothing to be done where it fails.
@@ -109,10 +125,17 @@ final class FileSink {
     close(descriptor)
   }
 
-  /// Removes what was written, unless it has been committed.
+  /// Removes what was written, unless it has been committed or released.
   func discard() {
-    if let temporary = temporaryPath { unlink(temporary) }
+    if let temporary = temporaryPath {
+      unlink(temporary)
+      directory?.forget(temporary)
+    }
     temporaryPath = nil
+    closeDescriptor()
+  }
+
+  private func closeDescriptor() {
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1
   }

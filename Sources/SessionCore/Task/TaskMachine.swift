@@ -5,7 +5,8 @@
 /// meaning in a state (a late answer, a second cancel) gives `.none`.
 struct TaskMachine {
   enum State: Equatable {
-    /// Waits for a turn at its host. turnGranted → transferring · loaderWanted → askingLoader · failed → completed
+    /// Waits for a turn at its host. turnGranted → transferring · bodyMissing → askingBody ·
+    /// loaderWanted → askingLoader · failed → completed
     case queued
     /// The layer above decides whether it makes the request itself. loaderChosen → queued · failed → completed
     case askingLoader
@@ -27,7 +28,8 @@ struct TaskMachine {
     /// A handler decides about the response. responseAnswered → transferring or on as after `ended` ·
     /// failed → completed
     case askingResponse(transferEnded: Bool)
-    /// A body that cannot be read twice must be replaced. newBody → queued or completed · failed → completed
+    /// The body is not here, or cannot be read twice and must be replaced. newBody → queued or completed ·
+    /// failed → completed
     case askingBody
     /// The transfer is over and the consumer still has pieces to take. consumed → completed · failed → completed
     case delivering
@@ -53,7 +55,9 @@ struct TaskMachine {
     case ended(Ending)
     /// The consumer has taken everything there was.
     case consumed
-    /// The layer above gave a body to send anew, or none.
+    /// The body must be asked for before the first request.
+    case bodyMissing
+    /// The layer above gave a body to send, or none.
     case newBody(available: Bool)
     /// The helper thread is done with the file.
     case settled(success: Bool)
@@ -164,6 +168,7 @@ struct TaskMachine {
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
     case .consumed: return state == .delivering ? complete(success: true) : .none
+    case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
     }
@@ -171,6 +176,12 @@ struct TaskMachine {
 
   private mutating func fail() -> Action {
     state == .completed ? .none : complete(success: false)
+  }
+
+  private mutating func bodyMissing() -> Action {
+    guard state == .queued else { return .none }
+    wantsBody = true
+    return followUp()
   }
 
   private mutating func turnGranted() -> Action {

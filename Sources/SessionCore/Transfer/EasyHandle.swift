@@ -227,6 +227,13 @@ final class EasyHandle {
     set(CURLOPT_PROXYAUTH, AuthScheme.basic.rawValue)
   }
 
+  /// Bytes of the request's body that the system has taken, with the framing of chunks.
+  var bodyBytesWritten: Int {
+    var value: curl_off_t = 0
+    hs_easy_get_offset(curl, CURLINFO_SIZE_UPLOAD_T, &value)
+    return Int(value)
+  }
+
   func long(_ info: CURLINFO) -> Int {
     var value = 0
     hs_easy_get_long(curl, info, &value)

@@ -59,6 +59,8 @@ final class Transfer: TimerEntry {
   var isWaitingForChunk = false
   var expectation: ExpectContinue
   var sentBefore = 0
+  /// Of the body of the request that is over.
+  var sentOnWire = 0
   var sentReported = 0
   var requestsBegun = 0
   var sawHeader = false
@@ -152,10 +154,7 @@ final class Transfer: TimerEntry {
     case .settleFile: settleFile()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
-    case .failForBody:
-      complete(
-        with: TaskError(
-          .requestBodyStreamExhausted, "the request body must be sent again and cannot be read twice", url: url))
+    case .failForBody: complete(with: TaskError(.requestBodyStreamExhausted, bodyProblem, url: url))
     }
     updateClock()
   }
@@ -169,8 +168,14 @@ final class Transfer: TimerEntry {
     case .failure(let error): return fail(error)
     case .success(let source): self.source = source
     }
+    if case .stream = request.body { return advance(.bodyMissing) }
     enqueue()
     updateClock()
+  }
+
+  private var bodyProblem: String {
+    if case .stream = request.body { return "the request's body is a stream, and no handler gave one" }
+    return "the request body must be sent again and cannot be read twice"
   }
 
   /// What must not be sent.

@@ -17,6 +17,9 @@ extension Transfer {
     easy = nil
     if failure != nil { sink.file?.discard() }
     reportFinalProgress()
+    if failure == nil, let file = sink.file, file.isTemporary {
+      core.outbox.append(.finishedDownloading(id, location: file.release()))
+    }
     if let failure, failure.code != .cancelled, let rest = sink.takeRest() { core.outbox.append(.data(id, rest)) }
     var failure = failure
     if failure?.url == nil { failure?.url = url }
@@ -34,7 +37,7 @@ extension Transfer {
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
-      metrics: metrics, bytesSent: sentBefore + bodyBytesSent, bytesReceived: received,
+      metrics: metrics, bytesSent: sentBefore + bodyBytesOnWire, bytesReceived: received,
       bytesExpectedToSend: source?.length ?? 0,
       bytesExpectedToReceive: hasHead ? intake.contentLength : -1)
   }

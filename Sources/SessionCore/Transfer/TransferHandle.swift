@@ -35,7 +35,14 @@ extension Transfer {
   }
 
   func openSink() -> TaskError? {
-    guard !isSinkOpen, let file = sink.file else { return nil }
+    guard !isSinkOpen else { return nil }
+    if case .download = options.destination {
+      switch core.downloadDirectory(in: session.configuration.sharedContainer) {
+      case .success(let directory): sink.use(FileSink(temporaryIn: directory))
+      case .failure(let problem): return problem
+      }
+    }
+    guard let file = sink.file else { return nil }
     isSinkOpen = true
     return file.open()
   }
@@ -44,6 +51,7 @@ extension Transfer {
     intake.reset()
     bodyMode = .hold
     received = 0
+    sentOnWire = 0
     dropped = 0
     isVerdictDeferred = false
     requestsBegun = 0
@@ -61,6 +69,7 @@ extension Transfer {
   /// Takes the handle from libcurl; the connection is free for others.
   func detach() {
     guard isAttached, let easy else { return }
+    sentOnWire = bodyBytesOnWire
     isAttached = false
     attachedTo?.remove(easy)
     attachedTo = nil

@@ -13,7 +13,7 @@ extension Transfer {
     result.networkProtocolName = protocolName(facts.http_version)
     result.recordTimes(facts)
     result.requestHeaderBytes = facts.request_size
-    result.requestBodyBytes = bodyBytesSent
+    result.requestBodyBytes = bodyBytesOnWire
     result.responseHeaderBytes = facts.header_size
     result.responseBodyBytes = received + dropped
     result.localAddress = easy.localAddress.text

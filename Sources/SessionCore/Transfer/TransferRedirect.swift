@@ -80,7 +80,7 @@ extension Transfer {
 
   /// Makes the request that has been decided on: the next hop, or the same one again.
   func makeFollowUp() {
-    sentBefore += bodyBytesSent
+    sentBefore += bodyBytesOnWire
     sentReported = 0
     isLoaderChosen = false
     guard let next = followUp else {
@@ -143,7 +143,7 @@ extension Transfer {
     switch BodySource.open(body) {
     case .failure(let problem): fail(problem)
     case .success(let opened):
-      sentBefore += bodyBytesSent
+      sentBefore += bodyBytesOnWire
       source = opened
       request.body = body
       hasFreshBody = true

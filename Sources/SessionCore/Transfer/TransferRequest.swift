@@ -251,6 +251,13 @@ extension Transfer {
     }
   }
 
+  /// What the system has taken of the body, of what libcurl was handed.
+  var bodyBytesOnWire: Int {
+    guard let source, !isBodyInline else { return bodyBytesSent }
+    guard isAttached, let easy else { return sentOnWire }
+    return min(source.handed, easy.bodyBytesWritten)
+  }
+
   /// Of the current request.
   var bodyBytesSent: Int {
     guard let source else { return 0 }

@@ -24,6 +24,7 @@ extension Transfer {
       return
     }
     expectsHead = false
+    if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     if auth != nil, mayAnswerItself {
       isVerdictDeferred = true
@@ -154,9 +155,11 @@ extension Transfer {
   }
 
   private func reportSent() {
-    guard options.interest.contains(.sentBodyData), let source, source.handed > sentReported else { return }
-    let step = source.handed - sentReported
-    sentReported = source.handed
+    guard options.interest.contains(.sentBodyData), let source else { return }
+    let sent = bodyBytesOnWire
+    guard sent > sentReported else { return }
+    let step = sent - sentReported
+    sentReported = sent
     core.outbox.append(.sentBodyData(id, sent: step, total: sentReported, expected: source.length))
   }
 

@@ -102,6 +102,22 @@ public final class Connection {
     return bytes
   }
 
+  /// Reads `count` bytes and keeps none of them.
+  public func discard(count: Int) throws {
+    var left = count - min(count, buffer.count)
+    buffer.removeFirst(min(count, buffer.count))
+    let chunk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+    defer { chunk.deallocate() }
+    while left > 0 {
+      let received = recv(descriptor, chunk.baseAddress, min(chunk.count, left), 0)
+      if received > 0 {
+        left -= received
+      } else if received == 0 || errno != EINTR {
+        throw ConnectionClosed()
+      }
+    }
+  }
+
   /// Reads until the peer closes.
   public func readToEnd() throws -> [UInt8] {
     while try fill() {}
