@@ -46,7 +46,7 @@ let package = Package(
 
     .target(
       name: "SessionCore",
-      dependencies: ["CCurlShim", "CCurl", "CZlib", "CBrotli", "CZstd"],
+      dependencies: ["CCurlShim", "CCurl", "COpenSSL", "CZlib", "CBrotli", "CZstd"],
       swiftSettings: strictSwift),
     .target(
       name: "LuaBridge",

@@ -5,6 +5,9 @@ public enum AuthScheme: Int, Sendable {
   case negotiate = 4
   case ntlm = 8
 
+  /// What a challenge is called that names no scheme (`NSURLAuthenticationMethodDefault`).
+  static let unnamed = "default"
+
   /// From the name in lower case.
   public init?(name: String) {
     switch name {
@@ -55,7 +58,7 @@ enum AuthAnswer: Equatable {
       }
     case .token(let token):
       guard AuthScheme(name: scheme) == nil, !isProxy, RequestCheck.isFieldText(token) else { return nil }
-      self = .field((scheme == "bearer" ? "Bearer" : scheme) + " " + token)
+      self = .field((["bearer", AuthScheme.unnamed].contains(scheme) ? "Bearer" : scheme) + " " + token)
     case .certificate, .serverTrust: return nil
     }
   }

@@ -93,6 +93,8 @@ public struct Interest: OptionSet, Sendable {
   public static let challenge = Interest(rawValue: 64)
   /// Those that concern a connection (`ProtectionSpace.isConnectionLevel`).
   public static let connectionChallenge = Interest(rawValue: 128)
+  /// A 401 that names no scheme: asked about as one of the scheme "default".
+  public static let bareChallenge = Interest(rawValue: 256)
 }
 
 /// Where the response body goes.

@@ -6,7 +6,10 @@ extension Transfer {
   func challengeVerdict() -> TaskMachine.Verdict? {
     let isProxy = intake.status == 407
     let fields = HeaderText.values(of: isProxy ? "proxy-authenticate" : "www-authenticate", in: intake.block)
-    let challenges = ChallengeParser.parse(fields)
+    var challenges = ChallengeParser.parse(fields)
+    if challenges.isEmpty, !isProxy, options.interest.contains(.bareChallenge) {
+      challenges = [AuthenticationChallenge(scheme: AuthScheme.unnamed)]
+    }
     guard !challenges.isEmpty else { return nil }
     if !isProxy { noteSentAtOnce() }
     let auth = authState()
