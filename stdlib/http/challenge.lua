@@ -50,7 +50,8 @@ end
 -- What concerns the connection goes to the session's handler, and to the task's where that is absent.
 local CONNECTION_LEVEL = { server_trust = true, client_certificate = true, ntlm = true, negotiate = true }
 
--- Calls the handler that is in charge -> disposition (or request), credential. The call's own authenticator comes first.
+-- Calls the handler that is in charge -> disposition (or request), credential. The call's own authenticator comes
+-- first.
 local function ask(self, one)
   local authenticator = settings_of.authenticator(self.settings)
   if authenticator and authenticator.challenge then

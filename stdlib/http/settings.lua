@@ -5,6 +5,7 @@ local options = require "http.options"
 local settings = {}
 
 local AUTH_SCHEMES = { basic = true, digest = true, any = true, ntlm = true, negotiate = true }
+local SCHEME_NAMES = '"basic", "digest", "ntlm", "negotiate", "any"'
 local AUTH = { user = "string", password = "string", scheme = "string", bearer = "string" }
 
 -- The option `auth` of a call or a task's settings where it is an authenticator (http.auth), else nil.
@@ -30,7 +31,7 @@ function settings.auth(auth)
   local scheme = auth.scheme or "basic"
   if not AUTH_SCHEMES[scheme] then
     local near = options.nearest(tostring(scheme), AUTH_SCHEMES)
-    options.misuse("option 'auth.scheme' must be \"basic\", \"digest\", \"ntlm\", \"negotiate\" or \"any\", not %q%s", tostring(scheme),
+    options.misuse("option 'auth.scheme' must be one of %s, not %q%s", SCHEME_NAMES, tostring(scheme),
       near and (" (did you mean '" .. near .. "'?)") or "")
   end
   options.expect(auth.user, "string", "option 'auth.user'")
