@@ -53,7 +53,9 @@ let package = Package(
 
     .target(
       name: "SessionCore",
-      dependencies: ["CCurlShim", "CSQLiteShim", "CCurl", "CPSL", "CZlib", "CBrotli", "CZstd", "CLateLibraries"],
+      dependencies: [
+        "CCurlShim", "CSQLiteShim", "CCurl", "COpenSSL", "CPSL", "CZlib", "CBrotli", "CZstd", "CLateLibraries",
+      ],
       swiftSettings: strictSwift),
     .target(
       name: "LuaBridge",

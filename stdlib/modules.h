@@ -9,6 +9,9 @@ static const char m_http[] = {
 static const char m_http_active[] = {
 #embed "http/active.lua"
 };
+static const char m_http_auth[] = {
+#embed "http/auth.lua"
+};
 static const char m_http_call[] = {
 #embed "http/call.lua"
 };
@@ -59,6 +62,9 @@ static const char m_http_dates[] = {
 };
 static const char m_http_dialogue[] = {
 #embed "http/dialogue.lua"
+};
+static const char m_http_digest[] = {
+#embed "http/digest.lua"
 };
 static const char m_http_dom[] = {
 #embed "http/dom.lua"
@@ -156,6 +162,9 @@ static const char m_http_session[] = {
 static const char m_http_settings[] = {
 #embed "http/settings.lua"
 };
+static const char m_http_sigv4[] = {
+#embed "http/sigv4.lua"
+};
 static const char m_http_steps[] = {
 #embed "http/steps.lua"
 };
@@ -184,6 +193,7 @@ static const char m_json[] = {
 static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
+    {"http.auth", m_http_auth, sizeof m_http_auth},
     {"http.call", m_http_call, sizeof m_http_call},
     {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.charset", m_http_charset, sizeof m_http_charset},
@@ -201,6 +211,7 @@ static const module modules[] = {
     {"http.css_pseudo", m_http_css_pseudo, sizeof m_http_css_pseudo},
     {"http.dates", m_http_dates, sizeof m_http_dates},
     {"http.dialogue", m_http_dialogue, sizeof m_http_dialogue},
+    {"http.digest", m_http_digest, sizeof m_http_digest},
     {"http.dom", m_http_dom, sizeof m_http_dom},
     {"http.errors", m_http_errors, sizeof m_http_errors},
     {"http.events", m_http_events, sizeof m_http_events},
@@ -233,6 +244,7 @@ static const module modules[] = {
     {"http.serializer_query", m_http_serializer_query, sizeof m_http_serializer_query},
     {"http.session", m_http_session, sizeof m_http_session},
     {"http.settings", m_http_settings, sizeof m_http_settings},
+    {"http.sigv4", m_http_sigv4, sizeof m_http_sigv4},
     {"http.steps", m_http_steps, sizeof m_http_steps},
     {"http.task", m_http_task, sizeof m_http_task},
     {"http.task_events", m_http_task_events, sizeof m_http_task_events},

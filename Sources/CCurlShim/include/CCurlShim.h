@@ -59,6 +59,12 @@ CURLMcode hs_multi_set_callbacks(CURLM *multi, curl_socket_callback socket_callb
                                  curl_multi_timer_callback timer_callback, void *context);
 CURLMcode hs_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
+/* Called when the handle is about to make a connection. */
+CURLcode hs_easy_set_connect_callback(CURL *easy, curl_sockopt_callback callback, void *context);
+
+/* Whether the GSSAPI library that libcurl has loaded finds credentials of the user's (a Kerberos ticket). */
+bool hs_has_kerberos_ticket(void);
+
 /* The result of a CURLMSG_DONE message; its union is opaque to Swift. */
 CURLcode hs_message_result(const CURLMsg *message);
 

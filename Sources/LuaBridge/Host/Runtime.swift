@@ -43,6 +43,7 @@ enum NativeModules {
       FileModule.name: FileModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
+      "httpscript.digest": DigestModule.make,
       "httpscript.terminal": TerminalModule.make,
       HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
     ]

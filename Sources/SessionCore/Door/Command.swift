@@ -23,7 +23,7 @@ public enum Command {
   case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
-  /// Forgets which hosts want https only (part of `URLSession.reset`).
+  /// Forgets what the session has learnt of hosts (part of `URLSession.reset`). Its storages are emptied by themselves.
   case forgetHosts(SessionID)
 }
 

@@ -17,6 +17,7 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
+  private var lookups: CredentialLookups?
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   private var sessions: [Int: Session] = [:]
@@ -37,6 +38,7 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
+    ChildProgram.killAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
     for directory in downloadDirectories.values { directory.removeAll() }
@@ -57,7 +59,7 @@ public final class SessionCore: Port {
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
-    case .forgetHosts(let id): sessions[id.rawValue]?.hsts?.removeAll()
+    case .forgetHosts(let id): sessions[id.rawValue]?.forget()
     }
   }
 
@@ -89,6 +91,13 @@ public final class SessionCore: Port {
     return helpers
   }
 
+  /// Asks the program of a credential storage for what is wanted in a space, and tells the task when it has answered.
+  func lookUp(_ space: ProtectionSpace, in storage: CredentialStorage, for task: TaskID) {
+    let lookups = self.lookups ?? CredentialLookups(poller: poller)
+    self.lookups = lookups
+    lookups.begin(space, in: storage, for: task)
+  }
+
   // MARK: The loop
 
   /// Does all that can be done without waiting.
@@ -109,6 +118,7 @@ public final class SessionCore: Port {
     if !loading.isEmpty { pumpLoads() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
+    for task in lookups?.finished() ?? [] { transfers[task.rawValue]?.lookupFinished() }
     dropRetired()
   }
 

@@ -29,6 +29,15 @@ struct ResponseIntake {
   /// A field of this head has been received.
   var isInHead: Bool { !isHeadComplete && block.count > 0 }
 
+  /// The same head of a response whose body nobody will see.
+  var withoutBody: ResponseIntake {
+    var result = self
+    result.contentLength = 0
+    result.isChunked = false
+    result.hasContentEncoding = false
+    return result
+  }
+
   /// Nothing received, for the next request.
   mutating func reset() {
     if status != 0 || block.count != 0 { self = ResponseIntake() }

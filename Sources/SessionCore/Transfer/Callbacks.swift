@@ -14,6 +14,7 @@ enum Callbacks {
     hs_easy_set_pointer(curl, CURLOPT_SEEKDATA, context)
     hs_easy_set_prerequest_callback(curl, prerequest)
     hs_easy_set_pointer(curl, CURLOPT_PREREQDATA, context)
+    hs_easy_set_connect_callback(curl, connects, context)
     // A connection outlives the handle that made it, but never the poller.
     hs_easy_set_socket_callbacks(curl, openSocket, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
   }
@@ -44,6 +45,11 @@ enum Callbacks {
 
   private static let prerequest: curl_prereq_callback = { context, _, _, _, _ in
     with(context, otherwise: false) { $0.requestBegins() } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  }
+
+  private static let connects: curl_sockopt_callback = { context, _, _ in
+    with(context, otherwise: ()) { $0.connectionBegins() }
+    return Int32(CURL_SOCKOPT_OK)
   }
 
   private static let openSocket: curl_opensocket_callback = { context, _, address in

@@ -26,6 +26,7 @@ final class EasyHandle {
   private var proxy: String?
   private var version = 0
   private var hasCredentials = false
+  private var hasProxyCredentials = false
   private var waitsForPipe = false
 
   /// libcurl's kinds of request.
@@ -63,7 +64,6 @@ final class EasyHandle {
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_TCP_NODELAY, 1)
     set(CURLOPT_QUICK_EXIT, 1)
-    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // The session's own timeouts rule; libcurl's default of five minutes must not.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
@@ -169,38 +169,62 @@ final class EasyHandle {
     }
   }
 
+  // MARK: Credentials
+
   /// Gives libcurl a name and password to make a scheme's fields of.
-  func setCredentials(user: String, password: String, scheme: AuthScheme) {
+  func setCredentials(_ answer: AuthAnswer) {
+    guard case .libcurl(let scheme, let user, let password) = answer else { return clearCredentials() }
+    taint(scheme)
     hasCredentials = true
-    isTainted = true
     set(CURLOPT_USERNAME, user)
     set(CURLOPT_PASSWORD, password)
     set(CURLOPT_HTTPAUTH, scheme.rawValue)
   }
 
-  /// Has libcurl forget what it has seen of challenges whenever another one comes: only with a user does it look at all
-  /// of them anew, and then takes the last nonce.
-  func expectChallenges() {
-    if hasCredentials { clearCredentials() }
+  /// The same for the proxy.
+  func setProxyCredentials(_ answer: AuthAnswer) {
+    guard case .libcurl(let scheme, let user, let password) = answer else { return clearProxyCredentials() }
+    taint(scheme)
+    hasProxyCredentials = true
+    set(CURLOPT_PROXYUSERNAME, user)
+    set(CURLOPT_PROXYPASSWORD, password)
+    set(CURLOPT_PROXYAUTH, scheme.rawValue)
+  }
+
+  private func taint(_ scheme: AuthScheme) {
+    if scheme != .basic { isTainted = true }
+  }
+
+  /// Has libcurl look at the challenges of each response anew, and so keep the last nonce; that it does only where
+  /// there is a user.
+  func expectChallenges(fromProxy: Bool) {
+    clearCredentials()
     hasCredentials = true
     set(CURLOPT_USERNAME, "")
+    set(CURLOPT_HTTPAUTH, 0)
+    guard fromProxy else { return }
+    hasProxyCredentials = true
+    set(CURLOPT_PROXYUSERNAME, "")
+    set(CURLOPT_PROXYAUTH, 0)
   }
 
   /// Takes the credentials away again, for a request elsewhere.
   func clearCredentials() {
-    guard hasCredentials else { return }
-    hasCredentials = false
-    set(CURLOPT_USERNAME, nil)
-    set(CURLOPT_PASSWORD, nil)
-    set(CURLOPT_HTTPAUTH, 0)
+    if hasCredentials {
+      hasCredentials = false
+      set(CURLOPT_USERNAME, nil)
+      set(CURLOPT_PASSWORD, nil)
+      set(CURLOPT_HTTPAUTH, 0)
+    }
+    clearProxyCredentials()
   }
 
-  /// The same for the proxy.
-  func setProxyCredentials(user: String, password: String, scheme: AuthScheme) {
-    isTainted = true
-    set(CURLOPT_PROXYUSERNAME, user)
-    set(CURLOPT_PROXYPASSWORD, password)
-    set(CURLOPT_PROXYAUTH, scheme.rawValue)
+  private func clearProxyCredentials() {
+    guard hasProxyCredentials else { return }
+    hasProxyCredentials = false
+    set(CURLOPT_PROXYUSERNAME, nil)
+    set(CURLOPT_PROXYPASSWORD, nil)
+    set(CURLOPT_PROXYAUTH, AuthScheme.basic.rawValue)
   }
 
   /// Bytes of the request's body that the system has taken, with the framing of chunks.

@@ -24,6 +24,11 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// Handles with a nonce that Digest goes on with, by what it is good for.
+  private var keptHandles: [NonceKey: [EasyHandle]] = [:]
+  /// Where it has been let in.
+  let spaces = AuthenticatedSpaces()
+  let credentialStorage: CredentialStorage?
   /// Tasks that are not complete.
   var taskCount = 0
   var isInvalidated = false
@@ -31,6 +36,7 @@ final class Session {
   /// Handles kept for later; each costs some 10 KiB.
   private static let poolLimit = 512
   private static let hostLimit = 1024
+  private static let nonceLimit = 64
 
   init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
     guard let lanes = Self.makeLanes(core, configuration) else { return nil }
@@ -39,6 +45,7 @@ final class Session {
     self.core = core
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
+    credentialStorage = configuration.credentialStorage
     proxies = ProxyRules(configuration.proxy)
     hsts = configuration.hstsStorage
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
@@ -65,9 +72,39 @@ final class Session {
     pool.popLast() ?? EasyHandle(session: self)
   }
 
-  func giveBack(_ easy: EasyHandle) {
+  /// - Parameter nonce: what a nonce that it has is good for.
+  func giveBack(_ easy: EasyHandle, nonce: NonceKey?) {
     easy.transfer = nil
-    if !easy.isTainted, pool.count < Self.poolLimit { pool.append(easy) }
+    if let nonce {
+      keep(easy, nonce)
+    } else if !easy.isTainted, pool.count < Self.poolLimit {
+      pool.append(easy)
+    }
+  }
+
+  private func keep(_ easy: EasyHandle, _ nonce: NonceKey) {
+    if keptHandles.count >= Self.nonceLimit, keptHandles[nonce] == nil { keptHandles.removeAll() }
+    if keptHandles[nonce, default: []].count < configuration.maximumConnectionsPerHost {
+      keptHandles[nonce, default: []].append(easy)
+    }
+  }
+
+  var keepsHandles: Bool { !keptHandles.isEmpty }
+
+  func hasKeptHandle(_ nonce: NonceKey) -> Bool { keptHandles[nonce]?.isEmpty == false }
+
+  func takeKeptHandle(_ nonce: NonceKey) -> EasyHandle? { keptHandles[nonce]?.popLast() }
+
+  /// A challenge may be answered without a handler.
+  var hasStoredCredentials: Bool {
+    !spaces.isEmpty || credentialStorage?.mayHold(core.now) ?? false
+  }
+
+  /// Forgets what it has learnt of hosts: who wants https, and who takes which credentials.
+  func forget() {
+    hsts?.removeAll()
+    spaces.removeAll()
+    keptHandles.removeAll()
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
@@ -116,6 +153,7 @@ final class Session {
     lastHost = nil
     hosts.removeAll()
     pool.removeAll()
+    keptHandles.removeAll()
   }
 
   /// Lets go of the connections that no transfer uses: new transfers get new ones.

@@ -68,6 +68,8 @@ final class Transfer: TimerEntry {
   var expectsHead = true
   var refusedRepeat = false
   var endedEarly = false
+  /// A connection is being made through a proxy, and the request has not begun.
+  var isTunnelling = false
 
   // Follow-ups.
   var followUp: FollowUp?

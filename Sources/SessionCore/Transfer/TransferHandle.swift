@@ -4,7 +4,8 @@ import CCurlShim
 extension Transfer {
   func attach() {
     guard let host else { return }
-    guard let easy = easy ?? session.takeHandle() else {
+    anticipate()
+    guard let easy = easy ?? takeKeptHandle() ?? session.takeHandle() else {
       return failAttach(TaskError(.unknown, "libcurl gives no handle", url: url))
     }
     self.easy = easy
@@ -59,6 +60,7 @@ extension Transfer {
     refusedRepeat = false
     endedEarly = false
     isWaitingForChunk = false
+    isTunnelling = false
     pauseMask = 0
     progressReported = -1
     if transactions.last === transaction { transaction = TransactionMetrics() }
@@ -86,7 +88,8 @@ extension Transfer {
     detach()
     let host = self.host
     if isVerdictDeferred { judge() }
-    advance(.ended(ending(result, failure)))
+    let isAnswer = takeTunnelChallenge()
+    advance(.ended(ending(isAnswer ? CURLE_OK : result, failure)))
     if let host { startNext(host) }
   }
 

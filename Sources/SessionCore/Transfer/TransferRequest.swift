@@ -100,14 +100,15 @@ extension Transfer {
 
   func makeSetup(_ host: Host) -> RequestSetup {
     let shape = requestShape
+    let isProbing = auth?.isProbing ?? false
+    isBodyInline = shape == .post && !isProbing
     var setup = RequestSetup(headers: makeHeaders(shape), shape: shape)
     setup.customMethod = customMethod(shape)
-    if case .data(let bytes) = request.body { setup.body = bytes }
-    isBodyInline = shape == .post
+    if case .data(let bytes) = request.body, !isProbing { setup.body = bytes }
     setup.uploadLength = source?.length ?? -1
     setup.urlText = urlLook.isPlain ? url : nil
     setup.largeBuffer = sink.file != nil
-    setup.proxy = host.proxy
+    setup.proxy = auth.map { $0.proxy.answer.isNone ? host.proxy : host.bareProxy } ?? host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
     setup.waitsForPipe = host.speaksHTTP2
     return setup
@@ -115,7 +116,7 @@ extension Transfer {
 
   private var requestShape: EasyHandle.Shape {
     if HeaderText.equalNames(request.method, "HEAD") { return .head }
-    guard let source else {
+    guard let source, auth?.isProbing != true else {
       switch request.method {
       case "PUT", "POST", "PATCH": return .post
       default: return .get
@@ -157,7 +158,7 @@ extension Transfer {
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
     let cookies = session.cookiesToSend == nil ? nil : cookieField
-    let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
+    let replacesField = auth.map { !$0.server.answer.isNone } ?? false
     let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
@@ -188,15 +189,15 @@ extension Transfer {
     HeaderText.equalNames(name, "content-length") || HeaderText.equalNames(name, "transfer-encoding")
   }
 
-  private func has(_ name: String) -> Bool {
+  func has(_ name: String) -> Bool {
     request.headers.contains { HeaderText.equalNames($0.name, name) }
   }
 
   /// The credentials that answer a challenge, or go with the request without being asked for: there a field set by
   /// hand wins.
   private var authorizationHeader: String? {
-    if let auth, !auth.serverAnswer.isNone {
-      if case .field(let value) = auth.serverAnswer { return value }
+    if let auth, !auth.server.answer.isNone {
+      if case .field(let value) = auth.server.answer { return value }
       return nil
     }
     if has("authorization") { return nil }
@@ -204,7 +205,7 @@ extension Transfer {
     switch authentication {
     case .basic(let user, let password): return "Basic \(Base64.encode("\(user):\(password)"))"
     case .bearer(let token): return "Bearer \(token)"
-    case .none, .digest, .any: return nil
+    case .none, .scheme, .any: return nil
     }
   }
 
@@ -221,6 +222,7 @@ extension Transfer {
     }
     sawHeader = false
     expectsHead = true
+    isTunnelling = false
     if isVerdictDeferred {
       // libcurl has answered the response by itself.
       isVerdictDeferred = false

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A small HTTPS server with a certificate made for the occasion.
 ///
 /// It answers every request with 200 and the request's method and target as the body. A query `header=Name: value` adds a
@@ -25,17 +23,7 @@ public final class TLSServer: Sendable {
   }
 
   private static func makeCertificates(_ directory: TemporaryDirectory) throws {
-    let shell = Process()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = ["-ec", certificates]
-    shell.currentDirectoryURL = URL(fileURLWithPath: directory.path)
-    shell.standardError = FileHandle.nullDevice
-    shell.standardOutput = FileHandle.nullDevice
-    try shell.run()
-    shell.waitUntilExit()
-    guard shell.terminationStatus == 0 else {
-      throw LaunchedProgram.NotReady(description: "openssl could not make the certificates")
-    }
+    try shell(certificates, in: directory, purpose: "openssl could not make the certificates")
   }
 
   private static let certificates = """

@@ -1,8 +1,17 @@
 import CCurlShim
 import Glibc
+import Synchronization
 
 /// A program that is given a text and writes one, with a limit on its time.
 enum ChildProgram {
+  /// Those that have not ended.
+  private static let running = Mutex<Set<pid_t>>([])
+
+  /// The process is about to end: so must they.
+  static func killAll() {
+    running.withLock { running in for process in running { kill(-process, SIGKILL) } }
+  }
+
   /// More output than this is cut off.
   private static let outputLimit = 1 << 20
 
@@ -15,6 +24,7 @@ enum ChildProgram {
     let problem = spawn(arguments, channel, &process)
     channel.closeTheirs()
     guard problem == 0 else { return .failure(.cannotStart(problem)) }
+    running.withLock { _ = $0.insert(process) }
     let deadline = MonotonicClock.now + timeout
     channel.write(input)
     let output = channel.readAll(limit: outputLimit, until: deadline)
@@ -55,7 +65,12 @@ enum ChildProgram {
   private static func wait(for process: pid_t, until deadline: Double) -> Int32? {
     var status: Int32 = 0
     while true {
-      let ended = waitpid(process, &status, deadline == .infinity ? 0 : WNOHANG)
+      // A number is free for another process as soon as its end has been seen.
+      let ended = running.withLock { running in
+        let ended = waitpid(process, &status, WNOHANG)
+        if ended == process { running.remove(process) }
+        return ended
+      }
       if ended == process { break }
       if ended < 0, errno != EINTR { return 127 }
       if ended == 0 {

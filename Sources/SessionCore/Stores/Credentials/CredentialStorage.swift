@@ -10,6 +10,11 @@ public final class CredentialStorage {
   private let file: StoreFile
   private let netrcPath: String?
   private var entries: [Entry] = []
+  private var lastLook = -Double.infinity
+  private var hasFile = false
+
+  /// How old, in seconds, the knowledge may be that there is no file.
+  private static let staleness = 1.0
 
   /// A credential and what it is for.
   public struct Entry: Equatable, Sendable {
@@ -41,6 +46,27 @@ public final class CredentialStorage {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
     return "others can read or change \(path); make it mode 0600"
+  }
+
+  // MARK: Transfers
+
+  /// Whether some challenge may be answered from here: a look at the file from time to time, and no more.
+  func mayHold(_ now: Double) -> Bool {
+    if !entries.isEmpty || netrcPath != nil || command != nil { return true }
+    if now - lastLook > Self.staleness {
+      lastLook = now
+      hasFile = file.place.exists
+    }
+    return hasFile
+  }
+
+  /// What is used in a space unless a handler says otherwise, and proposed to the handler.
+  func defaultCredential(for space: ProtectionSpace) -> Credential? { defaultCredential(for: SpacePattern(space)) }
+
+  /// A handler's credential has been accepted there.
+  func accepted(_ credential: Credential, in space: ProtectionSpace) {
+    let pattern = SpacePattern(space)
+    if !credentials(for: pattern).contains(credential) { set(credential, for: pattern) }
   }
 
   // MARK: Storing
