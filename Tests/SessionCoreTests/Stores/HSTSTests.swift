@@ -16,8 +16,8 @@ import Testing
       ("max-age=99999999999999999999;INCLUDESUBDOMAINS", 1e10, true),
     ] as [(String, Double, Bool)])
   func fields(text: String, maxAge: Double, includes: Bool) throws {
-    let policy = try #require(policy(text))
-    #expect(policy.maxAge == maxAge && policy.includesSubdomains == includes)
+    let read = try #require(policy(text))
+    #expect(read.maxAge == maxAge && read.includesSubdomains == includes)
   }
 
   @Test(
