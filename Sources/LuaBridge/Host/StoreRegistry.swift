@@ -6,6 +6,8 @@ final class StoreRegistry {
   private(set) lazy var cookies = CookieStorage.standard()
   /// The hosts they speak to over https only.
   private(set) lazy var hsts = HSTSStorage.standard()
+  /// Where the hosts can be had as well.
+  private(set) lazy var alternatives = AlternativeServiceStorage.standard()
   /// Their credentials.
   private(set) lazy var credentials = CredentialStorage.standard()
 }

@@ -14,6 +14,7 @@ enum ConfigurationArguments {
     configuration.cookieStorage = stores.cookies
     configuration.credentialStorage = stores.credentials
     configuration.hstsStorage = stores.hsts
+    configuration.alternativeServices = stores.alternatives
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
@@ -55,7 +56,12 @@ enum ConfigurationArguments {
       assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
     case "credential_storage":
       assign(storage(call, index, CredentialModule.storage)) { configuration.credentialStorage = $0 }
-    case "remembers_hosts": assign(call.boolean(index) ? stores.hsts : HSTSStorage()) { configuration.hstsStorage = $0 }
+    case "remembers_hosts":
+      assign(call.boolean(index)) { remembers in
+        if remembers { return }
+        configuration.hstsStorage = HSTSStorage()
+        configuration.alternativeServices = AlternativeServiceStorage()
+      }
     case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
     case "http_cookie_accept_policy":
       assign(call.string(index).flatMap(CookieAcceptPolicy.init(rawValue:))) { configuration.cookieAcceptPolicy = $0 }

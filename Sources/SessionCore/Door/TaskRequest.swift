@@ -166,6 +166,8 @@ public struct SessionConfiguration {
   public var credentialStorage: CredentialStorage? = CredentialStorage()
   /// Where the hosts are kept that want https only; `nil`: nobody is asked to.
   public var hstsStorage: HSTSStorage?
+  /// Where origins can be had as well (Alt-Svc); `nil`: that is of no interest.
+  public var alternativeServices: AlternativeServiceStorage?
   /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
   public var shouldSetCookies = true
   /// When cookies are kept. (The storage has a policy too: both must allow it.)

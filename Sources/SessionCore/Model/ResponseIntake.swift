@@ -22,6 +22,7 @@ struct ResponseIntake {
   private(set) var hasLocation = false
   private(set) var hasSetCookie = false
   private(set) var hasTransportSecurity = false
+  private(set) var hasAlternativeService = false
   private(set) var isHeadComplete = false
 
   var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
@@ -113,6 +114,8 @@ struct ResponseIntake {
   private mutating func note(_ field: UnsafeRawBufferPointer) {
     guard let first = field.first else { return }
     switch first | 0x20 {
+    case UInt8(ascii: "a"):
+      if HeaderText.value(of: "alt-svc", in: field) != nil { hasAlternativeService = true }
     case UInt8(ascii: "c"):
       if let value = HeaderText.value(of: "content-length", in: field) {
         contentLength = HeaderText.number(value) ?? -1

@@ -25,6 +25,7 @@ final class EasyHandle {
   private var largeBuffer = false
   private var proxy: String?
   private var version = 0
+  private var connectTo: ConnectTo?
   private var hasCredentials = false
   private var hasProxyCredentials = false
   private var waitsForPipe = false
@@ -110,6 +111,10 @@ final class EasyHandle {
     if proxy != setup.proxy {
       proxy = setup.proxy
       set(CURLOPT_PROXY, setup.proxy)
+    }
+    if connectTo?.text != setup.connectTo {
+      connectTo = setup.connectTo.map(ConnectTo.init)
+      hs_easy_set_pointer(curl, CURLOPT_CONNECT_TO, connectTo.flatMap { UnsafeMutableRawPointer($0.list.head) })
     }
     if version != setup.httpVersion {
       version = setup.httpVersion
@@ -271,6 +276,19 @@ struct RequestSetup {
   var proxy = ""
   var httpVersion = 0
   var waitsForPipe = false
+  /// Where to connect to in place of the URL's host, as `CURLOPT_CONNECT_TO` has it.
+  var connectTo: String?
+}
+
+/// A list of one text, kept as long as libcurl looks at it.
+private final class ConnectTo {
+  let text: String
+  let list = HeaderList()
+
+  init(_ text: String) {
+    self.text = text
+    list.append(text)
+  }
 }
 
 /// A list of header lines in libcurl's form. Shared between requests that say the same.

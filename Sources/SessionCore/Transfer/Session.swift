@@ -103,6 +103,7 @@ final class Session {
   /// Forgets what it has learnt of hosts: who wants https, and who takes which credentials.
   func forget() {
     hsts?.removeAll()
+    configuration.alternativeServices?.removeAll()
     spaces.removeAll()
     keptHandles.removeAll()
   }

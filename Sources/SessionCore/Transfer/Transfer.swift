@@ -54,6 +54,8 @@ final class Transfer: TimerEntry {
   /// What is known of the URL's text.
   var urlLook = URLLook("")
   var source: BodySource?
+  /// Where the request goes in its origin's stead (Alt-Svc): host and port.
+  var alternativeUsed: String?
   /// libcurl has the whole body and does not ask for it.
   var isBodyInline = false
   var isWaitingForChunk = false

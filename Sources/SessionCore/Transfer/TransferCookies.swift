@@ -35,17 +35,6 @@ extension Transfer {
       })
   }
 
-  /// Takes the policy of a host that wants https only; the first field counts, and none that came over http.
-  func learnTransportSecurity() {
-    guard let hsts = session.hsts, let host, host.scheme == "https" else { return }
-    var isFirst = true
-    HeaderText.forEachLine(intake.block.buffer) { line in
-      guard isFirst, let field = HeaderText.value(of: "strict-transport-security", in: line) else { return }
-      isFirst = false
-      if let policy = HSTSPolicy(field) { hsts.learn(policy, of: host.name) }
-    }
-  }
-
   private var cookiePlace: CookiePlace? {
     guard urlLook.isPlain, urlLook.isRegular, let host else { return CookiePlace(url: url) }
     let path = url.utf8.dropFirst(urlLook.authorityLength).prefix(urlLook.pathLength)

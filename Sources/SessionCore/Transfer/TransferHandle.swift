@@ -85,6 +85,7 @@ extension Transfer {
     guard isAttached, let easy else { return }
     recordTransaction(easy)
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
+    if failure != nil { forgetAlternative() }
     detach()
     let host = self.host
     if isVerdictDeferred { judge() }

@@ -102,6 +102,8 @@ extension Transfer {
     let shape = requestShape
     let isProbing = auth?.isProbing ?? false
     isBodyInline = shape == .post && !isProbing
+    let alternative = session.configuration.alternativeServices == nil ? nil : alternative(to: host)
+    alternativeUsed = alternative.map { "\($0.host):\($0.port)" }
     var setup = RequestSetup(headers: makeHeaders(shape), shape: shape)
     setup.customMethod = customMethod(shape)
     if case .data(let bytes) = request.body, !isProbing { setup.body = bytes }
@@ -111,6 +113,7 @@ extension Transfer {
     setup.proxy = auth.map { $0.proxy.answer.isNone ? host.proxy : host.bareProxy } ?? host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
     setup.waitsForPipe = host.speaksHTTP2
+    if let alternativeUsed { setup.connectTo = "\(host.name):\(host.port):\(alternativeUsed)" }
     return setup
   }
 
@@ -160,6 +163,7 @@ extension Transfer {
     let cookies = session.cookiesToSend == nil ? nil : cookieField
     let replacesField = auth.map { !$0.server.answer.isNone } ?? false
     let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil
+      && alternativeUsed == nil
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
@@ -173,6 +177,7 @@ extension Transfer {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
     }
+    if let alternativeUsed { list.append("Alt-Used: \(alternativeUsed)") }
     if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
     if let authorization { list.append("Authorization: \(authorization)") }
     if hasBody { appendBodyHeaders(to: list, shape) }

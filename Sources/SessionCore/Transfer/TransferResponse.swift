@@ -26,6 +26,7 @@ extension Transfer {
     expectsHead = false
     if intake.hasSetCookie { takeCookies() }
     if intake.hasTransportSecurity { learnTransportSecurity() }
+    if intake.hasAlternativeService { learnAlternatives() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     if auth != nil, mayAnswerItself {
