@@ -162,7 +162,8 @@ extension Transfer {
     let authorization = authorizationHeader
     let cookies = session.cookiesToSend == nil ? nil : cookieField
     let replacesField = auth.map { !$0.server.answer.isNone } ?? false
-    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil
+    let isPlain =
+      request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil
       && alternativeUsed == nil
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()

@@ -12,7 +12,8 @@ struct CurlTranslation {
   private static let local: Set<String> = [
     "output", "output-dir", "dump-header", "remote-name", "remote-header-name", "write-out", "include", "silent",
     "show-error", "no-progress-meter", "no-include", "no-clobber", "clobber", "remove-on-error", "stderr",
-    "create-dirs", "junk-session-cookies", "fail", "fail-with-body", "no-remote-name", "progress-bar", "ipv4", "proto", "http1.1", "basic",
+    "create-dirs", "junk-session-cookies", "fail", "fail-with-body", "no-remote-name", "progress-bar", "ipv4", "proto",
+    "http1.1", "basic",
     "no-basic", "expect100-timeout",
   ]
 

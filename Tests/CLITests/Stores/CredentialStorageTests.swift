@@ -113,7 +113,7 @@ import Testing
       local question = io.open(name):read("a")
       print(turns > 2, (question:gsub("%d%d%d%d+", "PORT"):gsub("\\n", " ")))
       os.remove(name)
-      """, prints: "200\t200", "true\tprotocol=http host=127.0.0.1:PORT realm=r authentication_method=basic "),
+      """, prints: "200\t200", "true\tprotocol=http host=127.0.0.1:PORT realm=r authentication_method=basic  "),
     ScriptCase(
       "a command's credential is proposed to a handler; a command that fails, hangs or is not there is none",
       """
@@ -160,7 +160,7 @@ import Testing
   @Test(arguments: cases)
   func storage(scriptCase: ScriptCase) async throws {
     let server = try Self.server()
-    let result = try await runScript(Self.spaces + scriptCase.script, [server.url])
+    let result = try await runScript(Self.spaces + "\n" + scriptCase.script, [server.url])
     let lines = result.lines.map { $0.replacingOccurrences(of: ":\(server.port)", with: ":PORT") }
     #expect(lines == scriptCase.prints, "\(result)")
     #expect(result.ending == .exited(0), "\(result)")
@@ -177,8 +177,9 @@ import Testing
       end })
       print(assert(session:get(base)).status)
       """
-    for (script, expected) in [("print(http.get(base).status)", "401"), (give, "200"), ("print(http.get(base).status)", "200")]
-    {
+    for (script, expected) in [
+      ("print(http.get(base).status)", "401"), (give, "200"), ("print(http.get(base).status)", "200"),
+    ] {
       try await expectScript(script, [server.url], prints: [expected]) {
         $0.environment = ["XDG_STATE_HOME": home.path]
         $0.options = ["-v"]

@@ -85,7 +85,8 @@ import Testing
     }
     #expect(result.lines.count == claims.count)
     for path in paths.prefix(2) {
-      let integrity = "import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute('pragma integrity_check').fetchone()[0])"
+      let integrity =
+        "import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute('pragma integrity_check').fetchone()[0])"
       let python = Process()
       python.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
       python.arguments = ["-c", integrity, path]

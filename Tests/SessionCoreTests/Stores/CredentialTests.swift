@@ -124,7 +124,8 @@ import Testing
   // MARK: Commands
 
   static let answers: [(script: String, expected: String?)] = [
-    ("printf 'username=u\\npassword=a=b\\n'", "u:a=b"), ("printf 'secret\\n'", "me:secret"), ("printf 'password=x'", "me:x"),
+    ("printf 'username=u\\npassword=a=b\\n'", "u:a=b"), ("printf 'secret\\n'", "me:secret"),
+    ("printf 'password=x'", "me:x"),
     ("grep -q '^realm=r$' && grep -q nothing; printf 'username=u\\npassword=p\\n'", "u:p"),
     ("sed -n 's/^host=/password=/p'", "me:h.test"), ("exit 3", nil), ("true", nil), ("printf 'username=u\\n'", nil),
     ("exec <&-; printf 's\\n'", "me:s"),

@@ -22,7 +22,9 @@ import Testing
 
   @Test(
     "Fields that must be ignored",
-    arguments: ["", "includeSubDomains", "max-age", "max-age=", "max-age=-1", "max-age=1;max-age=2", "max-age=1 2", ";"])
+    arguments: [
+      "", "includeSubDomains", "max-age", "max-age=", "max-age=-1", "max-age=1;max-age=2", "max-age=1 2", ";",
+    ])
   func ignored(text: String) { #expect(policy(text) == nil) }
 
   @Test("Hosts and what is below them, until it is over, for other processes too")
@@ -49,7 +51,8 @@ import Testing
   @Test(
     "URLs over https",
     arguments: [
-      ("http://h/a?b#c", "https://h/a?b#c"), ("HTTP://h:80", "https://h"), ("http://u:p@h:8080/", "https://u:p@h:8080/"),
+      ("http://h/a?b#c", "https://h/a?b#c"), ("HTTP://h:80", "https://h"),
+      ("http://u:p@h:8080/", "https://u:p@h:8080/"),
       ("http://[::1]:80/x", "https://[::1]/x"), ("http://h?a:80", "https://h?a:80"),
     ])
   func urls(url: String, expected: String) { #expect(HSTSStorage.secured(url) == expected) }

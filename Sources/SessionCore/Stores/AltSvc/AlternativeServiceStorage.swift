@@ -56,7 +56,9 @@ public final class AlternativeServiceStorage {
     // An offer of the origin itself is none, but takes the others back.
     guard let service, service.host != origin.host || service.port != origin.port else { return forget(origin) }
     let expires = WallClock.now + service.maxAge
-    if let known = entries[origin], known.service == service, abs(known.expires - expires) < service.maxAge / 20 { return }
+    if let known = entries[origin], known.service == service, abs(known.expires - expires) < service.maxAge / 20 {
+      return
+    }
     entries[origin] = Entry(service: service, expires: expires)
     file.use(making: !file.place.isMemory) { database throws(DatabaseProblem) in
       try database.run("DELETE FROM services WHERE expires <= ?", .real(WallClock.now))

@@ -48,7 +48,9 @@ public struct CredentialCommand: Sendable {
     if let user { lines.append(("username", user)) }
     var text = ""
     // A line break in a realm would be another line.
-    for (key, value) in lines where !value.utf8.contains(where: { $0 == 0x0A || $0 == 0 }) { text += "\(key)=\(value)\n" }
+    for (key, value) in lines where !value.utf8.contains(where: { $0 == 0x0A || $0 == 0 }) {
+      text += "\(key)=\(value)\n"
+    }
     return Array((text + "\n").utf8)
   }
 
@@ -63,7 +65,8 @@ public struct CredentialCommand: Sendable {
       fields[String(line[..<equals])] = String(line[line.index(after: equals)...])
     }
     if let token = fields["token"] { return Credential(.token(token)) }
-    guard let password = fields["password"] ?? (fields.isEmpty ? lines.first : nil), let user = fields["username"] ?? user,
+    guard let password = fields["password"] ?? (fields.isEmpty ? lines.first : nil),
+      let user = fields["username"] ?? user,
       !(fields.isEmpty && password.isEmpty)
     else { return nil }
     return Credential(.password(user: user, password: password))

@@ -16,7 +16,8 @@ struct CredentialTable {
       ], makesDirectory: makesDirectory, isSecret: true)
   }
 
-  private static let samePattern = "host = ? AND is_proxy = ? AND port IS ? AND scheme IS ? AND realm IS ? AND method IS ?"
+  private static let samePattern =
+    "host = ? AND is_proxy = ? AND port IS ? AND scheme IS ? AND realm IS ? AND method IS ?"
 
   private func values(_ pattern: SpacePattern) -> [SQLValue] {
     [

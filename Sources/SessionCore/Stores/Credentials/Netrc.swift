@@ -14,13 +14,8 @@ struct Netrc {
   /// Nil for a file that does not hold to the syntax: a quote without its end.
   init?(_ text: [UInt8]) {
     var words = Words(text)
-    while true {
-      switch words.next() {
-      case .end: return
-      case .unfinished: return nil
-      case .word(let word): take(word.lowercased(), &words)
-      }
-    }
+    while case .word(let word) = words.next() { take(word.lowercased(), &words) }
+    if words.isBroken { return nil }
   }
 
   /// The login and password for a host: the first entry for it, of this user where one is given.
@@ -52,11 +47,12 @@ struct Netrc {
   private struct Words {
     private let text: [UInt8]
     private var index = 0
+    /// A quote has no end: there are no more words.
+    private(set) var isBroken = false
 
     enum Next {
       case word(String)
       case end
-      case unfinished
     }
 
     init(_ text: [UInt8]) { self.text = text }
@@ -91,13 +87,15 @@ struct Netrc {
         index += 1
         if byte == UInt8(ascii: "\"") { return .word(String(decoding: word, as: UTF8.self)) }
         if byte == UInt8(ascii: "\\") {
-          guard index < text.count else { return .unfinished }
+          guard index < text.count else { break }
           byte = Self.escapes[text[index]] ?? text[index]
           index += 1
         }
         word.append(byte)
       }
-      return .unfinished
+      isBroken = true
+      index = text.count
+      return .end
     }
 
     private static let escapes: [UInt8: UInt8] = [
