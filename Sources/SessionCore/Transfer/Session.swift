@@ -11,6 +11,8 @@ final class Session {
   let headersProblem: TaskError?
   /// The header list of a request that adds nothing of its own.
   let plainHeaders: HeaderList
+  /// Where stored cookies to be sent come from.
+  let cookiesToSend: CookieStorage?
   /// Its multi handles.
   private(set) var lanes: Lanes
   /// For looking at URLs before there is a handle for them.
@@ -47,6 +49,7 @@ final class Session {
     case .store(let store): credentialStore = store
     }
     proxies = ProxyRules(configuration.proxy)
+    cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
       configuration.additionalHeaders

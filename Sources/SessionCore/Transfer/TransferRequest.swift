@@ -148,18 +148,22 @@ extension Transfer {
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
     let replacesField = auth.map { !$0.server.answer.isNone } ?? false
-    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress
+    let cookies = session.cookiesToSend == nil ? nil : cookieField
+    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
     for field in request.headers where !(hasBody && isFraming(field.name)) {
       if replacesField, HeaderText.equalNames(field.name, "authorization") { continue }
+      if cookies != nil, isCookie(field) { continue }
       list.append(field)
     }
     for field in session.defaultHeaders where !has(field.name) {
+      if cookies != nil, isCookie(field) { continue }
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
     }
+    if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
     if let authorization { list.append("Authorization: \(authorization)") }
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list
