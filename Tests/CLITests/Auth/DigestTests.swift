@@ -71,7 +71,9 @@ import Testing
       var isRight = Self.accepts(
         request, realm: "r", nonce: "n1", hash: one.usesSHA256 ? sha256Text : { md5(Array($0.utf8)) },
         isSession: one.isSession)
-      if one.challenge.contains("auth-int") { isRight = DigestCheck(field: request["Authorization"] ?? "").accepts(request) }
+      if one.challenge.contains("auth-int") {
+        isRight = DigestCheck(field: request["Authorization"] ?? "").accepts(request)
+      }
       return isRight ? Reply("in") : Reply(status: "401 Unauthorized", fields: [("WWW-Authenticate", one.challenge)])
     }
     let script = """
