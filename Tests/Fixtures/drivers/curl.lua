@@ -36,12 +36,30 @@ local function request_options(step)
   return options
 end
 
+-- Answers the challenges of proxies.
+local function delegate_of(step)
+  if not step.proxy_user then return nil end
+  local user, password = step.proxy_user:match("^([^:]*):?(.*)$")
+  local function answer(...)
+    local space = select(-1, ...).protection_space
+    if not space.is_proxy then return nil end
+    return "use_credential", http.credential { user = user, password = password }
+  end
+  return { did_receive_challenge = answer }
+end
+
+local function session_for(step)
+  -- Without an option curl keeps no cookies.
+  step.configuration.cookie_storage = false
+  return http.session(http.configuration.ephemeral(step.configuration), delegate_of(step))
+end
+
 local function play(case)
   local results = json.array {}
   local sessions = {}
   for _, step in ipairs(case.steps) do
     local key = json.encode(step.configuration, { sort_keys = true })
-    sessions[key] = sessions[key] or http.session(http.configuration.ephemeral(step.configuration))
+    if step.fresh or not sessions[key] then sessions[key] = session_for(step) end
     local response, err = sessions[key]:send(request_options(step))
     results[#results + 1] = response and { status = response.status, body = hexadecimal(response.body) }
       or { error = err.code, message = tostring(err) }
