@@ -14,6 +14,33 @@ import Testing
 
   static let interruptions = [
     ScriptCase(
+      "the task is cancelled while its handler waits for ever",
+      """
+      local session = http.session(http.configuration.ephemeral(), {
+        did_receive_challenge = function() http.sleep(1000) end,
+      })
+      local task = session:data_task(base .. "/basic")
+      task:resume()
+      http.sleep(0.1)
+      task:cancel()
+      print(select(2, task:wait()).code, assert(session:get(base .. "/open")).body)
+      """, prints: "cancelled\topen"),
+    ScriptCase(
+      "the resource timeout passes while a handler waits; the request timeout does not count there",
+      """
+      local slow = 2.2
+      local session = http.session(http.configuration.ephemeral { timeout_for_request = 2 }, {
+        did_receive_challenge = function()
+          http.sleep(slow)
+          return "use_credential", http.credential { user = "user", password = "pw" }
+        end,
+      })
+      print(assert(session:post(base .. "/basic", { body = "x" })).body)
+      slow = 1000
+      local r, err = session:get(base .. "/other/basic", { resource_timeout = 1 })
+      print(r, err.code)
+      """, prints: "x", "nil\ttimed_out"),
+    ScriptCase(
       "the session is invalidated inside the handler",
       """
       local session
