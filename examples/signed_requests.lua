@@ -3,8 +3,8 @@
 -- Usage: httpscript signed_requests.lua URL KEY-NAME KEY [BODY]
 --
 -- The server answers 401 with `WWW-Authenticate: HMAC realm="...", nonce="..."`. The handler gives back the request
--- that goes on in place of the refused one: with the name of the key and the HMAC-SHA-256 of nonce, method, path and the
--- body's digest.
+-- that goes on in place of the refused one: with the name of the key and the HMAC-SHA-256 of nonce, method, path and
+-- the body's digest.
 
 local http = require "http"
 local digest = require "http.digest"

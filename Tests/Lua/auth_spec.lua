@@ -50,7 +50,8 @@ return function(t)
     local context = row.context
     local signer = auth.aws_sigv4 {
       access_key = context.credentials.access_key_id, secret_key = context.credentials.secret_access_key,
-      session_token = context.credentials.token or (row.creq or ""):match("x%-amz%-security%-token:(%x+)"), region = context.region, service = context.service,
+      session_token = context.credentials.token
+        or (row.creq or ""):match("security%-token:(%S+)"), region = context.region, service = context.service,
       sign_body = context.sign_body == true, normalize_path = context.normalize ~= false,
       now = function() return seconds(context.timestamp) end,
     }

@@ -42,7 +42,7 @@ function auth.single_flight(fn)
   end
 end
 
--- Tokens -------------------------------------------------------------------------------------------------------------
+-- Tokens ------------------------------------------------------------------------------------------------------------
 
 local Token = { __name = "http.auth.token" }
 Token.__index = Token
@@ -53,9 +53,9 @@ end
 
 local TOKEN = { fetch = "function", scheme = "string", token = "string", early = "boolean" }
 
--- auth.token{ fetch = fn, scheme, token, early } -> an authenticator. fetch(session, challenge) gives a token and, if it
--- is known, for how many seconds it is good; or nil and an error. However many calls need one at once, it is fetched
--- once.
+-- auth.token{ fetch = fn, scheme, token, early } -> an authenticator. fetch(session, challenge) gives a token and, if
+-- it is known, for how many seconds it is good; or nil and an error. However many calls need one at once, it is
+-- fetched once.
 function auth.token(given)
   options.expect(given, "table", "argument #1 of auth.token")
   options.check(given, TOKEN, "argument #1 of auth.token")
@@ -115,7 +115,7 @@ function Token:challenge(session, task, challenge)
   return "use_credential", credential.new { token = self._token, persistence = "none" }
 end
 
--- Signatures ---------------------------------------------------------------------------------------------------------
+-- Signatures --------------------------------------------------------------------------------------------------------
 
 -- auth.signer(fn) -> an authenticator that calls fn(request) before each request is sent, to sign it.
 function auth.signer(fn)

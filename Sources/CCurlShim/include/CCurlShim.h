@@ -19,8 +19,8 @@ CURLcode hs_easy_set_pointer(CURL *easy, CURLoption option, void *value);
 typedef size_t (*hs_data_callback)(char *data, size_t size, size_t count, void *context);
 CURLcode hs_easy_set_data_callback(CURL *easy, CURLoption option, hs_data_callback callback);
 CURLcode hs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback);
-CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback,
-                                      curl_closesocket_callback close_callback, void *context);
+CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback, void *open_context,
+                                      curl_closesocket_callback close_callback, void *close_context);
 CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callback);
 
 CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback);
@@ -59,9 +59,6 @@ CURLMcode hs_multi_set_callbacks(CURLM *multi, curl_socket_callback socket_callb
                                  curl_multi_timer_callback timer_callback, void *context);
 CURLMcode hs_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
-/* Called when the handle is about to make a connection. */
-CURLcode hs_easy_set_connect_callback(CURL *easy, curl_sockopt_callback callback, void *context);
-
 /* Whether the GSSAPI library that libcurl has loaded finds credentials of the user's (a Kerberos ticket). */
 bool hs_has_kerberos_ticket(void);
 
@@ -73,6 +70,17 @@ int hs_open_socket(const struct curl_sockaddr *address);
 
 /* environ, a variable that Swift 6 does not trust. */
 char *const *hs_environment(void);
+
+/* Marks what a socket sends: the type-of-service byte of its packets, and their place in the machine's own queue. */
+void hs_mark_socket(int descriptor, int type_of_service, int priority);
+
+/* A socket that becomes readable when an interface, an address or a route changes (rtnetlink); -1 where there is none
+   to be had. */
+int hs_open_network_watch(void);
+/* Reads away what it has. */
+void hs_drain_network_watch(int descriptor);
+/* Whether an interface beyond loopback is up and has an address that reaches further than its link. */
+bool hs_has_network(void);
 
 /* epoll, whose packed struct Swift does not import. */
 typedef struct {

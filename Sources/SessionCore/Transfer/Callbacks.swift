@@ -14,9 +14,9 @@ enum Callbacks {
     hs_easy_set_pointer(curl, CURLOPT_SEEKDATA, context)
     hs_easy_set_prerequest_callback(curl, prerequest)
     hs_easy_set_pointer(curl, CURLOPT_PREREQDATA, context)
-    hs_easy_set_connect_callback(curl, connects, context)
     // A connection outlives the handle that made it, but never the poller.
-    hs_easy_set_socket_callbacks(curl, openSocket, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
+    hs_easy_set_socket_callbacks(
+      curl, openSocket, context, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
   }
 
   /// libcurl's CURL_WRITEFUNC_PAUSE and CURL_READFUNC_PAUSE, which are macros.
@@ -47,15 +47,16 @@ enum Callbacks {
     with(context, otherwise: false) { $0.requestBegins() } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
-  private static let connects: curl_sockopt_callback = { context, _, _ in
-    with(context, otherwise: ()) { $0.connectionBegins() }
-    return Int32(CURL_SOCKOPT_OK)
-  }
-
   private static let openSocket: curl_opensocket_callback = { context, _, address in
     guard let context, let address else { return -1 }
     let descriptor = hs_open_socket(address)
-    Unmanaged<Poller>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.opened(descriptor) }
+    Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { easy in
+      easy.poller.opened(descriptor)
+      easy.transfer?._withUnsafeGuaranteedRef { transfer in
+        transfer.service.mark(descriptor)
+        transfer.connectionBegins()
+      }
+    }
     return descriptor
   }
 

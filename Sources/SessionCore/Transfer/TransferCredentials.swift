@@ -179,8 +179,8 @@ extension Transfer {
 
   /// A server that has forgotten a kept nonce need not say so (`stale`): its new one is tried without asking.
   func repeatsWithNewNonce(_ auth: TransferAuth, _ challenges: [AuthenticationChallenge]) -> Bool {
-    guard auth.hasOldNonce, challenges.contains(where: { $0.scheme == "digest" }),
-      auth[proxy: auth.asksProxy].answer.isLibcurls
+    guard auth.hasOldNonce, auth[proxy: auth.asksProxy].answer.isLibcurls,
+      challenges.contains(where: { $0.scheme == "digest" })
     else { return false }
     auth.hasOldNonce = false
     return true

@@ -18,9 +18,10 @@ extension Transfer {
 
   private func lookUpHost() -> Bool {
     let look = urlLook
-    if look.isPlain, let known = knownHost(look) {
+    let isUsual = service == session.configuration.serviceType
+    if look.isPlain, isUsual, let known = knownHost(look) {
       url = request.url
-      urlCredentials = nil
+      urlCredentials = originCredentials
       host = known
       return true
     }
@@ -29,8 +30,9 @@ extension Transfer {
       fail(problem)
       return false
     }
-    let authority = look.isPlain ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
-    host = session.host(of: session.scratchURL, authority: authority)
+    let authority =
+      look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
+    host = session.host(of: session.scratchURL, authority: authority, service: service)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
@@ -76,12 +78,12 @@ extension Transfer {
   }
 
   private func takePlainURL() {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     url = request.url
   }
 
   private func takeUserInformation(_ parsed: URLHandle) {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     if let user = parsed.getDecoded(CURLUPART_USER) {
       urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
       _ = parsed.set(CURLUPART_USER, nil)
@@ -112,7 +114,9 @@ extension Transfer {
     setup.largeBuffer = sink.file != nil
     setup.proxy = auth.map { $0.proxy.answer.isNone ? host.proxy : host.bareProxy } ?? host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
-    setup.waitsForPipe = host.speaksHTTP2
+    let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
+    setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
+    setup.streamWeight = RequestSetup.weight(priority: priority)
     if let alternativeUsed { setup.connectTo = "\(host.name):\(host.port):\(alternativeUsed)" }
     return setup
   }
@@ -160,8 +164,8 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
-    let cookies = session.cookiesToSend == nil ? nil : cookieField
     let replacesField = auth.map { !$0.server.answer.isNone } ?? false
+    let cookies = session.cookiesToSend == nil ? nil : cookieField
     let isPlain =
       request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil
       && alternativeUsed == nil
@@ -232,6 +236,7 @@ extension Transfer {
     if isVerdictDeferred {
       // libcurl has answered the response by itself.
       isVerdictDeferred = false
+      isRepeating = true
       intake.reset()
     }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
@@ -258,6 +263,7 @@ extension Transfer {
     }
     switch source.read(into: buffer) {
     case .bytes(let count):
+      if count == 0 || source.handed == source.length { transaction.bodyEnd = WallClock.now }
       if options.interest.contains(.sentBodyData) { queueFlush() }
       return count
     case .wait:

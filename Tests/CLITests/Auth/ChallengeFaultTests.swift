@@ -28,8 +28,8 @@ import Testing
     ScriptCase(
       "the resource timeout passes while a handler waits; the request timeout does not count there",
       """
-      local slow = 0.4
-      local session = http.session(http.configuration.ephemeral { timeout_for_request = 0.2 }, {
+      local slow = 2.2
+      local session = http.session(http.configuration.ephemeral { timeout_for_request = 2 }, {
         did_receive_challenge = function()
           http.sleep(slow)
           return "use_credential", http.credential { user = "user", password = "pw" }
@@ -37,7 +37,7 @@ import Testing
       })
       print(assert(session:post(base .. "/basic", { body = "x" })).body)
       slow = 1000
-      local r, err = session:get(base .. "/other/basic", { resource_timeout = 0.3 })
+      local r, err = session:get(base .. "/other/basic", { resource_timeout = 1 })
       print(r, err.code)
       """, prints: "x", "nil\ttimed_out"),
     ScriptCase(

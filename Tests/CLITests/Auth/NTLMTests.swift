@@ -43,9 +43,8 @@ import Testing
     #expect(server.connectionCount == 1)
     // Asked, message 1, message 3; then nothing more is needed.
     #expect(server.lines == ["GET /a", "GET /a", "GET /a", "POST /b"])
-    let kinds = server.requests.map {
-      unbase64(String(($0["Authorization"] ?? "").dropFirst(5))).dropFirst(8).first ?? 0
-    }
+    let messages = server.requests.map { unbase64(String(($0["Authorization"] ?? "").dropFirst(5))) }
+    let kinds = messages.map { $0.dropFirst(8).first ?? 0 }
     #expect(kinds == [0, 1, 3, 0])
   }
 

@@ -20,8 +20,8 @@ struct CurlTranslation {
   /// Options of things that this suite does not cover, by the rule that says so.
   private static let skipped: [String: String] = [
     "config": "curl's configuration files", "netrc": "netrc sent unasked", "netrc-file": "netrc sent unasked",
-    "netrc-optional": "netrc sent unasked", "ntlm": "NTLM", "proxy-ntlm": "NTLM",
-    "proxy-anyauth": "authentication to proxies", "libcurl": "curl's code generator", "etag-save": "etag files",
+    "netrc-optional": "netrc sent unasked", "proxy-ntlm": "a scheme for the proxy said beforehand",
+    "libcurl": "curl's code generator", "etag-save": "etag files",
     "etag-compare": "etag files", "http0.9": "HTTP/0.9", "no-http0.9": "HTTP/0.9", "http1.0": "HTTP/1.0 requests",
     "connect-to": "--connect-to", "request-target": "--request-target", "socks5": "SOCKS",
     "location-trusted": "--location-trusted", "ignore-content-length": "--ignore-content-length",
@@ -64,7 +64,8 @@ struct CurlTranslation {
     var step = CurlStep(url: try target(url), files: one.files, input: one.standardInput)
     for option in options where !Self.local.contains(option.name) { try step.apply(option) }
     if !step.retry.isEmpty, !step.data.isEmpty { throw Skip(rule: "a retry of what is not idempotent") }
-    if step.scheme == "digest", step.user == nil { throw Skip(rule: "Digest with credentials in the URL") }
+    if step.scheme == "digest", step.user == nil { step.takeUserFromURL() }
+    if one.number == 82 { throw Skip(rule: "Basic for a proxy and nothing else") }
     return step.json(follows: options.contains { $0.name == "location" })
   }
 
@@ -87,6 +88,8 @@ private struct CurlStep {
   var scheme = "basic"
   var proxy: String?
   var proxyUser: String?
+  /// The proxy's credentials are for its challenges only.
+  var asksProxy = false
   var configuration: [String: JSONValue] = [:]
   var retry: [String: JSONValue] = [:]
   /// Fields that curl adds unless the command has its own.
@@ -132,6 +135,8 @@ private struct CurlStep {
     case "user": user = value
     case "digest": scheme = "digest"
     case "anyauth": scheme = "any"
+    case "ntlm": scheme = "ntlm"
+    case "proxy-anyauth": asksProxy = true
     case "oauth2-bearer": members["auth"] = .object(["bearer": .string(value)])
     case "proxy":
       guard !value.isEmpty else { throw CurlTranslation.Skip(rule: "an empty --proxy") }
@@ -141,6 +146,13 @@ private struct CurlStep {
     case "resolve": try resolve(value)
     default: throw CurlTranslation.Skip(rule: "--" + option.name)
     }
+  }
+
+  /// Credentials in a URL are Basic for us; curl has them wait for the scheme the command names.
+  mutating func takeUserFromURL() {
+    guard let match = url.firstMatch(of: /^(\w+:\/\/)([^@\/]*)@/) else { return }
+    user = String(match.2).removingPercentEncoding
+    url.replaceSubrange(match.range, with: match.1)
   }
 
   private mutating func header(_ line: String) {
@@ -221,6 +233,9 @@ private struct CurlStep {
         "user": .string(parts[0]), "password": .string(parts.count > 1 ? parts[1] : ""), "scheme": .string(scheme),
       ])
     }
+    // curl begins each transfer without what it has learnt in the last one.
+    step["fresh"] = .bool(scheme != "basic")
+    if asksProxy, let proxyUser { step["proxy_user"] = .string(proxyUser) }
     step["configuration"] = .object(finishedConfiguration())
     return .object(step)
   }
@@ -229,7 +244,7 @@ private struct CurlStep {
     var configuration = configuration
     let noProxy = configuration.removeValue(forKey: "no_proxy")
     guard var address = proxy else { return configuration }
-    if let proxyUser {
+    if let proxyUser, !asksProxy {
       let parts = proxyUser.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         .map { $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
       address = address.replacingOccurrences(of: "://", with: "://\(parts.joined(separator: ":"))@")
