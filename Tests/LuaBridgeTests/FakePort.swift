@@ -30,6 +30,7 @@ final class FakePort: Port {
   }
 
   var wakeDescriptor: Int32 { descriptors.write }
+  let isBusyInBackground = false
 
   static func head(_ url: String, status: Int = 200) -> ResponseHead {
     ResponseHead(
@@ -45,7 +46,7 @@ final class FakePort: Port {
     case .cancelTask(let id): pending += onCancel(id)
     case .invalidateSession(let id, _): pending.append(.sessionInvalidated(id))
     case .createSession, .suspendTask, .resumeTask, .setPriority, .closeIdleConnections, .forgetHosts,
-      .removeDownload:
+      .removeDownload, .writeCache:
       break
     }
   }

@@ -10,4 +10,6 @@ final class StoreRegistry {
   private(set) lazy var alternatives = AlternativeServiceStorage.standard()
   /// Their credentials.
   private(set) lazy var credentials = CredentialStorage.standard()
+  /// The responses of default sessions; nothing of it is opened before there is something to find or to store.
+  private(set) lazy var cache = ResponseCache.standard()
 }

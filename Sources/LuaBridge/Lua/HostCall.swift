@@ -92,4 +92,5 @@ public enum HostTypeNumber: Int32, CaseIterable, Sendable {
   case node
   case cookieStorage
   case credentialStorage
+  case cache
 }

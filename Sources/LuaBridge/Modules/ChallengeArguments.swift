@@ -34,7 +34,7 @@ enum ChallengeArguments {
     case "token": return first.map { .token($0) }
     case "certificate":
       return first.map { .certificate(path: $0, key: call.string(index + 2), password: call.string(index + 3)) }
-    case "trust": return .serverTrust
+    case "trust": return first.flatMap(Fingerprint.init(hexadecimal:)).map { .serverTrust(leaf: $0) }
     default: return nil
     }
   }

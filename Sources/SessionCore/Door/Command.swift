@@ -27,6 +27,8 @@ public enum Command {
   case closeIdleConnections(SessionID)
   /// Forgets what the session has learnt of hosts (part of `URLSession.reset`). Its storages are emptied by themselves.
   case forgetHosts(SessionID)
+  /// Writes to disk what is to be there (part of `URLSession.flush`).
+  case writeCache(SessionID)
 }
 
 /// Answers to the events that make a task wait.
@@ -46,6 +48,8 @@ public enum Answer {
   /// To `Event.needsBodyStream`: a fresh body, or `nil` when there is none to be had
   /// (the task then fails with `request_body_stream_exhausted`).
   case newBody(RequestBody?)
+  /// To `Event.willCache`: what to store, `nil` for nothing.
+  case cache(CachedResponse?)
   /// To `Event.needsLoader`.
   case loader(Loader)
   /// After `.loader(.script)`: how far the load has come.

@@ -116,6 +116,7 @@ extension Transfer {
 
   /// A program that knows credentials comes before the handler, who is told what it said.
   func askChallenge() {
+    if let question = connectionTrust?.question { return ask(question) }
     guard let auth else { return }
     if let storage = session.credentialStorage, let space = lookupSpace(auth) {
       auth[proxy: auth.asksProxy].hasLookedUp = true
@@ -135,7 +136,7 @@ extension Transfer {
 
   /// The program has answered; what it said is in the storage.
   func lookupFinished() {
-    guard case .askingChallenge = machine.state, let auth else { return }
+    guard case .askingChallenge = machine.state, connectionTrust?.question == nil, let auth else { return }
     if hasChallengeHandler(auth) { return askHandler(auth) }
     answerWithStored(auth) ? followChallenge() : deliverChallenge()
   }
@@ -153,7 +154,9 @@ extension Transfer {
 
   /// The handler's word on a challenge.
   func receiveChallengeAnswer(_ answer: ChallengeAnswer) {
-    guard case .askingChallenge = machine.state, let auth else { return }
+    guard case .askingChallenge = machine.state else { return }
+    if let question = connectionTrust?.question { return receive(answer, to: question) }
+    guard let auth else { return }
     switch answer {
     case .useCredential(let credential): useGiven(credential, auth)
     case .performDefaultHandling: answerWithStored(auth) ? followChallenge() : deliverChallenge()
@@ -190,6 +193,10 @@ extension Transfer {
   private func followInstead(_ changed: Request, _ auth: TransferAuth) {
     let isProxy = auth.asksProxy
     if let offer = auth[proxy: isProxy].exchange.current { auth[proxy: isProxy].exchange.answer(offer, with: nil) }
+    followInstead(changed)
+  }
+
+  func followInstead(_ changed: Request) {
     let current = FollowUp(request: request, keepsBody: true, crossesOrigin: false, status: intake.status)
     var next = makeFollowUp(changed, proposed: current)
     next.isRedirect = false
