@@ -173,6 +173,7 @@ extension Transfer {
     let replacesField = auth.map { !$0.server.answer.isNone } ?? false
     let cookies = session.cookiesToSend == nil ? nil : cookieField
     let conditions = caching?.load.conditions ?? []
+    caching?.sends(cookies: cookies)
     let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty && alternativeUsed == nil
     let isPlain = request.headers.isEmpty && addsNothing && options.decompress
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
