@@ -269,7 +269,8 @@ import Testing
         local reply, err = task:read{ min = 1000, timeout = 1 }
         io.write(reply or err.code)
         """
-      let lines = reply.isEmpty ? ["timed_out"] : reply.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      let lines =
+        reply.isEmpty ? ["timed_out"] : reply.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
       try await Self.run(script, port: server.port, prints: lines.last == "" ? lines.dropLast() : lines) {
         $0.input = Array(input.utf8)
       }

@@ -46,7 +46,7 @@ final class FakePort: Port {
     case .cancelTask(let id): pending += onCancel(id)
     case .invalidateSession(let id, _): pending.append(.sessionInvalidated(id))
     case .createSession, .startStream, .stream, .webSocket, .suspendTask, .resumeTask, .closeIdleConnections,
-      .removeDownload, .setPriority, .writeCache:
+      .removeDownload, .setPriority, .writeCache, .forgetHosts:
       break
     }
   }

@@ -1,14 +1,17 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable, asking the resolver. Jobs go out with a task's number and come back with errno.
+/// A few threads for what blocks: making files durable, asking programs and the resolver. Jobs go out with a number,
+/// mostly a task's, and come back with errno or what was asked for.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
     /// What to do, given as values, so that nothing of the loop's is touched from the thread.
     let work: Work
     var result: Int32 = 0
-    /// What was found.
-    var answer: [UInt8] = []
+    /// What the resolver answered.
+    var records: [UInt8] = []
+    /// What a program answered.
+    var answer: Result<Credential, CredentialCommand.Failure>?
   }
 
   enum Work: Sendable {
@@ -18,6 +21,8 @@ final class HelperThreads {
     case syncDirectory(path: String)
     /// The DNS answer about a service.
     case findService(name: String)
+    /// Runs a program that knows credentials.
+    case ask(CredentialCommand, ProtectionSpace)
   }
 
   private let shared: Shared
@@ -128,7 +133,8 @@ final class HelperThreads {
       switch job.work {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
-      case .findService(let name): job.answer = ServiceLookup.query(name)
+      case .findService(let name): job.records = ServiceLookup.query(name)
+      case .ask(let command, let space): job.answer = command.run(for: space)
       }
       return job
     }

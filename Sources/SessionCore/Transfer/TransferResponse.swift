@@ -9,6 +9,7 @@ extension Transfer {
 
   /// libcurl delivers a header line. Returns what has been taken of it.
   func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
+    if isTunnelling { return receiveTunnelLine(line) }
     touch()
     sawHeader = true
     if case .endOfHead = intake.receive(line) { headEnded() }
@@ -25,6 +26,8 @@ extension Transfer {
     expectsHead = false
     isRaw = intake.status == 101 || !request.headers.isEmpty && isAnswerRaw()
     if intake.hasSetCookie { takeCookies() }
+    if intake.hasTransportSecurity { learnTransportSecurity() }
+    if intake.hasAlternativeService { learnAlternatives() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     let mayBeAnswered = auth != nil && mayAnswerItself
@@ -41,7 +44,7 @@ extension Transfer {
   }
 
   private func verdict() -> TaskMachine.Verdict {
-    if intake.status == 401 || intake.status == 407, let verdict = challengeVerdict() { return verdict }
+    if let verdict = authVerdict() { return verdict }
     if intake.status == 417, usesExpectation {
       expectation = .never
       return .again(needsBody: !canReplayBody)
@@ -50,6 +53,17 @@ extension Transfer {
     if let verdict = redirectVerdict() { return verdict }
     if let webSocketHandshake { return webSocketVerdict(webSocketHandshake) }
     return options.interest.contains(.response) ? .finalAsking : .final
+  }
+
+  /// What credentials have to do with it.
+  private func authVerdict() -> TaskMachine.Verdict? {
+    if let auth {
+      noteAccepted()
+      let wasProbing = auth.isProbing
+      auth.isProbing = false
+      if wasProbing, (200..<300).contains(intake.status) { return .again(needsBody: false) }
+    }
+    return intake.status == 401 || intake.status == 407 ? challengeVerdict() : nil
   }
 
   /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was
@@ -91,6 +105,8 @@ extension Transfer {
 
   /// libcurl delivers a piece of the body. Returns what has been taken, or that the transfer must pause.
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    // Lines of heads come here too.
+    if isTunnelling { return bytes.count }
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
     if isRaw, bodyMode == .hold, !hasFailed { return stash(bytes) }
