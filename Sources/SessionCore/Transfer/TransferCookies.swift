@@ -41,9 +41,10 @@ extension Transfer {
     return CookiePlace(isSecure: host.scheme == "https", host: host.name, path: String(decoding: path, as: UTF8.self))
   }
 
-  /// Takes the Set-Cookie fields of the head that has just come. A 407 is a proxy's and sets nothing.
+  /// Takes the Set-Cookie fields of the head that has just come: of any response but an interim one, or a proxy's to
+  /// CONNECT, neither of which comes here.
   func takeCookies() {
-    guard options.handlesCookies, intake.status != 407, let storage = session.configuration.cookieStorage,
+    guard options.handlesCookies, let storage = session.configuration.cookieStorage,
       let place = cookiePlace
     else { return }
     let mainDocument = options.mainDocumentURL.map { CookiePlace(url: $0)?.host ?? "" }

@@ -145,22 +145,24 @@ import Testing
     #expect(Self.cookies(server, "/401") == [[], ["seen401=1"]])
   }
 
-  @Test("a 1xx and a proxy's 407 set nothing")
+  @Test("a 1xx and a proxy's answer to CONNECT set nothing")
   func foreignHeads() async throws {
     let server = try ScriptedServer { connection in
       while let request = try connection.readRequest() {
         let head =
           request.target == "/1xx"
           ? "HTTP/1.1 103 Early Hints\r\nSet-Cookie: early=1\r\n\r\nHTTP/1.1 200 OK\r\n"
-          : "HTTP/1.1 407 Proxy\r\nSet-Cookie: proxy=1\r\n"
+          : "HTTP/1.1 407 Proxy\r\nProxy-Authenticate: Basic realm=\"p\"\r\nSet-Cookie: proxy=1\r\n"
         try connection.send(head + "Content-Length: 0\r\n\r\n")
       }
     }
     let script = """
       local session = http.session(http.configuration.ephemeral())
       assert(session:get(base .. "/1xx"))
-      assert(session:get(base .. "/407"))
-      print(#session.configuration.cookie_storage:cookies())
+      local storage = session.configuration.cookie_storage
+      session = http.session(http.configuration.ephemeral { cookie_storage = storage, connection_proxy = base })
+      session:get("https://tunnel.test/")
+      print(#storage:cookies())
       """
     try await expectScript(script, [server.url], prints: ["0"])
   }

@@ -74,27 +74,32 @@ public final class CredentialStorage {
   /// Stores a credential, in place of the one of the same user. Persistence `none` stores nothing.
   public func set(_ credential: Credential, for pattern: SpacePattern, isDefault: Bool = false) {
     if case .serverTrust = credential.secret { return }
-    remove(credential, for: pattern)
+    forget(credential, for: pattern)
     let entry = Entry(pattern: pattern, credential: credential, isDefault: isDefault)
-    switch credential.persistence {
-    case .none: return
-    case .permanent where keep(entry): return
-    case .permanent, .forSession:
-      if isDefault { forEachEntry(of: pattern) { $0.isDefault = false } }
-      entries.append(entry)
-    }
+    // One transaction takes the old one's place, so that there is always one.
+    if credential.persistence == .permanent, keep(entry) { return }
+    withTable { table throws(DatabaseProblem) in _ = try table.remove(credential, for: pattern) }
+    if credential.persistence == .none { return }
+    if isDefault { forEachEntry(of: pattern) { $0.isDefault = false } }
+    entries.append(entry)
   }
 
   /// Removes the credential of that user, whatever its secret and persistence. Returns whether there was one.
   @discardableResult
   public func remove(_ credential: Credential, for pattern: SpacePattern) -> Bool {
-    let count = entries.count
-    entries.removeAll { $0.pattern == pattern && $0.credential.secret.isSameUser(credential.secret) }
-    var isRemoved = entries.count < count
+    var isRemoved = forget(credential, for: pattern)
     withTable { table throws(DatabaseProblem) in
       if try table.remove(credential, for: pattern) { isRemoved = true }
     }
     return isRemoved
+  }
+
+  /// Removes it from memory.
+  @discardableResult
+  private func forget(_ credential: Credential, for pattern: SpacePattern) -> Bool {
+    let count = entries.count
+    entries.removeAll { $0.pattern == pattern && $0.credential.secret.isSameUser(credential.secret) }
+    return entries.count < count
   }
 
   /// Removes everything; the netrc file is not touched.
@@ -105,8 +110,8 @@ public final class CredentialStorage {
 
   // MARK: Finding
 
-  /// The credentials for what the pattern stands for: those that name it most precisely first, of these the latest. The netrc
-  /// file's comes last.
+  /// The credentials for what the pattern stands for: those that name it most precisely first, of these the latest; the
+  /// netrc file's comes last.
   public func credentials(for pattern: SpacePattern) -> [Credential] {
     var found: [Credential] = []
     let stored = matches(pattern).map(\.credential) + [netrcCredential(for: pattern)].compactMap { $0 }
@@ -140,10 +145,11 @@ public final class CredentialStorage {
   static func takesPassword(_ method: String) -> Bool { AuthScheme(name: method) != nil }
 
   private func matches(_ pattern: SpacePattern) -> [Entry] {
-    var all = entries.filter { $0.pattern.covers(pattern) }
+    var all: [Entry] = []
     withTable { table throws(DatabaseProblem) in
       try table.entries(of: pattern.host, isProxy: pattern.isProxy) { if $0.pattern.covers(pattern) { all.append($0) } }
     }
+    all += entries.filter { $0.pattern.covers(pattern) }
     return all.enumerated().sorted { a, b in
       let (first, second) = (a.element.pattern.precision, b.element.pattern.precision)
       return first != second ? first > second : a.offset > b.offset
