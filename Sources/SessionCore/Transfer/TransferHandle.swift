@@ -61,7 +61,7 @@ extension Transfer {
     isWaitingForChunk = false
     pauseMask = 0
     progressReported = -1
-    if transactions.last === transaction { transaction = TransactionMetrics() }
+    if lastTransaction === transaction { transaction = TransactionMetrics() }
   }
 
   /// Takes the handle from libcurl; the connection is free for others.
