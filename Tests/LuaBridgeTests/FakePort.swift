@@ -44,7 +44,7 @@ final class FakePort: Port {
     case .answer(let id, let answer): pending += onAnswer(id, answer)
     case .cancelTask(let id): pending += onCancel(id)
     case .invalidateSession(let id, _): pending.append(.sessionInvalidated(id))
-    case .createSession, .suspendTask, .resumeTask, .closeIdleConnections, .removeDownload: break
+    case .createSession, .suspendTask, .resumeTask, .setPriority, .closeIdleConnections, .removeDownload: break
     }
   }
 

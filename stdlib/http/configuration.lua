@@ -92,6 +92,8 @@ local function check_field(name, value)
     misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
   elseif name:find("^timeout_") and is_not_positive(value) then
     misuse("configuration field '%s' must be more than 0 seconds", name)
+  elseif name == "network_service_type" then
+    request.check_service_type(value)
   elseif name == "protocol_classes" then
     check_protocol_classes(value)
   elseif name == "request_cache_policy" then
@@ -207,13 +209,43 @@ local function flatten_resolve(map)
   return table.concat(pairs_of)
 end
 
+local PROXY_SCHEMES = { http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true }
+local PROXY = { url = "string", user = "string", password = "string" }
+local PROXIES = { http = "string|table|false", https = "string|table|false", no_proxy = "string|table" }
+for name, types in pairs(PROXY) do PROXIES[name] = types end
+
+-- The URL of a proxy given as a text or as { url, user, password }; "" for none.
+local function proxy_url(proxy, what)
+  if not proxy then return "" end
+  if type(proxy) == "string" then proxy = { url = proxy } end
+  local url = proxy.url
+  if not url then misuse("%s needs a 'url'", what) end
+  local scheme, rest = url:match("^(%a[%w+.-]*)://(.*)$")
+  scheme, rest = (scheme or "http"):lower(), rest or url
+  if not PROXY_SCHEMES[scheme] then
+    misuse("%s: a proxy speaks http, https, socks4, socks4a, socks5 or socks5h, not %q", what, scheme)
+  end
+  if rest == "" or rest:find("[%c ]") then misuse("%s is no URL of a proxy", what) end
+  if proxy.user then
+    rest = request.escape(proxy.user) .. ":" .. request.escape(proxy.password or "") .. "@" .. rest:gsub("^.*@", "")
+  elseif proxy.password then
+    misuse("%s has a 'password' and no 'user'", what)
+  end
+  return scheme .. "://" .. rest
+end
+
 local function flatten_proxy(proxy, add)
   if proxy == "environment" then return end
-  if proxy == false then return add("proxy", "") end
-  if type(proxy) == "string" then return add("proxy", proxy) end
-  options.check(proxy, { url = "string", no_proxy = "string|table" }, "'connection_proxy'")
-  if not proxy.url then misuse("'connection_proxy' needs a 'url'") end
-  add("proxy", proxy.url)
+  if type(proxy) ~= "table" then proxy = proxy and { url = proxy } or { http = false, https = false } end
+  options.check(proxy, PROXIES, "'connection_proxy'")
+  local common = { url = proxy.url, user = proxy.user, password = proxy.password }
+  if not proxy.url and proxy.http == nil and proxy.https == nil then misuse("'connection_proxy' needs a 'url'") end
+  for _, scheme in ipairs { "http", "https" } do
+    local own, what = proxy[scheme], "'connection_proxy." .. scheme .. "'"
+    if type(own) == "table" then options.check(own, PROXY, what) end
+    if own == nil then own, what = common.url and common, "'connection_proxy'" end
+    add("proxy_" .. scheme, proxy_url(own, what))
+  end
   local bypass = proxy.no_proxy
   if type(bypass) == "table" then
     for _, one in ipairs(bypass) do options.expect(one, "string", "an item of 'connection_proxy.no_proxy'") end
@@ -226,7 +258,15 @@ local PASSED = {
   "timeout_for_request", "timeout_for_resource", "http_should_set_cookies", "http_cookie_accept_policy",
   "http_maximum_connections_per_host", "user_agent", "http_version", "interface", "unix_socket", "ca_file",
   "shared_container", "allows_file_urls", "tls_minimum_supported", "tls_maximum_supported",
+  "should_use_extended_background_idle_mode", "http_should_use_pipelining",
 }
+
+-- What may take its time is marked as such, unless the configuration says more.
+local function add_service(given, add)
+  local name = given.network_service_type
+  if name == "default" and given.discretionary then name = "background" end
+  add("network_service_type", name)
+end
 
 -- A configuration as the pairs that the core takes.
 function configuration.flatten(given)
@@ -255,6 +295,9 @@ function configuration.flatten(given)
   if configuration.protocols(given) then add("protocol_classes", true) end
   if given.resolve then add("resolve", flatten_resolve(given.resolve)) end
   flatten_proxy(given.connection_proxy, add)
+  add_service(given, add)
+  -- Background sessions always wait.
+  add("waits_for_connectivity", given.waits_for_connectivity or rawget(given, "_kind") == "background")
   return flat
 end
 

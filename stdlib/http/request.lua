@@ -28,6 +28,14 @@ local CACHE_POLICIES = {
   return_cache_data_dont_load = true, reload_revalidating_cache_data = true,
 }
 
+local SERVICE_TYPES = {
+  default = true, background = true, responsive_data = true, av_streaming = true, responsive_av = true, video = true,
+  call_signaling = true, voice = true, voip = true,
+}
+
+-- Raises unless it is a network service type.
+function request.check_service_type(name) options.expect_word(name, SERVICE_TYPES, "network service type") end
+
 -- Raises unless it is a cache policy or nil.
 function request.check_policy(policy)
   if policy ~= nil then options.expect_word(policy, CACHE_POLICIES, "cache policy") end
@@ -314,6 +322,7 @@ local function check_settings(self)
     if not (self.timeout > 0) then misuse("a request's 'timeout' must be more than 0 seconds") end
   end
   if self.cache_policy then check_policy(self.cache_policy) end
+  if self.network_service_type ~= "default" then request.check_service_type(self.network_service_type) end
 end
 
 -- What must not be sent in this session: nil and an error object, or true and the flat fields. (The URL is the core's

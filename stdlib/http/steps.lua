@@ -16,8 +16,9 @@ local steps = {}
 
 -- Handlers ----------------------------------------------------------------------------------------------------------
 
--- Whether this is how a handler ends that was interrupted because its task is being cancelled.
+-- Whether this is how a handler ends that was interrupted because its task is at its end.
 local function is_interruption(self, value)
+  if value ~= nil and value == self.interruption then return true end
   if not errors.is(value) or value.code ~= "cancelled" then return false end
   return self.state == "canceling" or self.error ~= nil and self.error.code == "cancelled"
 end
@@ -81,7 +82,8 @@ local function drain(self)
     queue[queue.first] = nil
     queue.first = queue.first + 1
     if step.is_last then fibers.shield() end
-    if step.is_last or not self.failure then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
+    local is_due = step.is_last or not self.failure and not self.interruption and self.state ~= "canceling"
+    if is_due then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
   end
   fibers.exit()
   self.draining = false
@@ -100,6 +102,14 @@ function steps.enqueue(self, step, ...)
     self.draining = true
     fibers.run(drain, self)
   end
+end
+
+-- The task has been cancelled or its time is over: a handler that waits for something is not waited for, unless it
+-- asked for the end itself.
+function steps.interrupt(self)
+  if not self.queue or self.is_ended_by_handler then return end
+  self.interruption = errors.cancelled("the handler's task has ended")
+  if math.type(self.draining) then fibers.interrupt(self.draining, self.interruption) end
 end
 
 -- Queues the step that ends the task.
@@ -150,6 +160,11 @@ end
 
 function steps.informational(self, head)
   call_delegate(self, "did_receive_informational_response", head)
+end
+
+function steps.waiting_for_connectivity(self)
+  local handler = steps.delegate_handler(self, "task_is_waiting_for_connectivity")
+  if handler then handler(self.session, self) end
 end
 
 function steps.data(self, data)

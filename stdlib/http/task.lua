@@ -29,7 +29,8 @@ local methods = {
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
   location = false, location_is_taken = false, written = 0,
-  reader = false, load = false, load_error = false, next_request = false,
+  reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  is_ended_by_handler = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
@@ -38,6 +39,9 @@ local methods = {
 task.methods = methods
 
 local Task = { __name = "http.task", __index = methods }
+
+-- A task whose priority has been set: what it is set to is looked at each time.
+local RankedTask = { __name = "http.task" }
 
 -- A completed task's metrics and counts are unpacked when a script first looks at them; only then is there a function
 -- to call.
@@ -48,7 +52,28 @@ local UNPACKED = {
   count_of_bytes_expected_to_receive = true, count_of_bytes_expected_to_send = true,
 }
 
+local function set_priority(self, value)
+  options.expect(value, "number", "a task's 'priority'")
+  if not (value >= 0 and value <= 1) then options.misuse("a task's 'priority' must be from 0 to 1") end
+  self._priority = value
+  if getmetatable(self) == Task then setmetatable(self, RankedTask) end
+  if self.number then core.set_priority(self.number, value) end
+end
+
+function Task.__newindex(self, name, value)
+  if name == "priority" then return set_priority(self, value) end
+  rawset(self, name, value)
+end
+
+RankedTask.__newindex, CompletedTask.__newindex = Task.__newindex, Task.__newindex
+
+function RankedTask.__index(self, name)
+  if name == "priority" then return self._priority end
+  return methods[name]
+end
+
 function CompletedTask.__index(self, name)
+  if name == "priority" then return rawget(self, "_priority") or methods.priority end
   if not UNPACKED[name] or not self._metrics then return methods[name] end
   local unpack = require "http.metrics"
   self.metrics = unpack.unpack(self._metrics)
@@ -61,11 +86,11 @@ function Task:__tostring()
   return ("http.task: %s %d (%s)"):format(self.kind, self.identifier, self.state)
 end
 
-CompletedTask.__tostring = Task.__tostring
+RankedTask.__tostring, CompletedTask.__tostring = Task.__tostring, Task.__tostring
 
 function task.is(value)
   local class = getmetatable(value)
-  return class == Task or class == CompletedTask
+  return class == Task or class == CompletedTask or class == RankedTask
 end
 
 local function notify(self, name) require("http.notifications").post(name, self) end
@@ -130,6 +155,7 @@ local function complete(self, err, head)
     err.response = err.response or head
     err.url = err.url or request.shown_url(tostring(self.original_request.url))
     self.error = err
+    if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
   end
   self.response = head or self.response
   if head and self.location then head.location = self.location end
@@ -201,7 +227,8 @@ end
 function task.new(session, kind, identifier, req, settings)
   local self = setmetatable({
     session = session, kind = kind, identifier = identifier, original_request = req, current_request = req,
-    settings = settings,
+    settings = settings, state = "suspended", suspensions = 1, begun = false, scope = false, number = false,
+    queue = false, draining = false, done = false, completing = false, waiter = false,
   }, Task)
   if settings then apply(self, settings) end
   return self
@@ -291,6 +318,7 @@ function methods:cancel()
   check_receiver(self, "task:cancel")
   if self.state == "completed" or self.state == "canceling" then return end
   self.state = "canceling"
+  self.is_ended_by_handler = self.draining == native.current()
   if self.number then
     core.cancel(self.number)
   elseif not self.begun then

@@ -96,6 +96,7 @@ events[events.CHALLENGE] = function(number, fields, ...)
   if self then enqueue(self, require("http.challenge").step, fields, ...) end
 end
 
+events[events.WAITING_FOR_CONNECTIVITY] = on_task(steps.waiting_for_connectivity)
 events[events.BODY_CHUNK] = on_task(steps.body_chunk)
 events[events.BODY_STREAM] = on_task(steps.new_body)
 

@@ -51,6 +51,8 @@ extension Outbox {
       append(request)
     case .loadDrained(let task):
       append(.loadDrained, task.rawValue)
+    case .waitingForConnectivity(let task):
+      append(.waitingForConnectivity, task.rawValue)
     case .sessionInvalidated(let session):
       append(.sessionInvalidated, session.rawValue)
     }

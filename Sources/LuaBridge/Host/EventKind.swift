@@ -20,5 +20,6 @@ enum EventKind: Int {
   /// A request that a protocol class may make.
   case loader = 16
   case loadDrained = 17
+  case waitingForConnectivity = 18
   case finishedDownloading = 24
 }

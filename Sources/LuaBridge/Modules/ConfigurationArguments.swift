@@ -36,8 +36,15 @@ enum ConfigurationArguments {
     case "http_additional_headers":
       assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
     case "user_agent": assign(call.string(index)) { configuration.userAgent = $0 }
-    case "proxy": assign(call.string(index).map { proxy($0, noProxy: "") }) { configuration.proxy = $0 }
-    case "no_proxy": assign(call.string(index)) { addNoProxy($0, to: &configuration) }
+    case "proxy_http": assign(call.string(index)) { proxy(http: $0, in: &configuration) }
+    case "proxy_https": assign(call.string(index)) { proxy(https: $0, in: &configuration) }
+    case "no_proxy": assign(call.string(index)) { proxy(bypass: $0, in: &configuration) }
+    case "network_service_type":
+      assign(call.string(index).flatMap { ServiceType(name: $0) }) { configuration.serviceType = $0 }
+    case "waits_for_connectivity": assign(call.boolean(index)) { configuration.waitsForConnectivity = $0 }
+    case "should_use_extended_background_idle_mode":
+      assign(call.boolean(index)) { configuration.keepsIdleConnections = $0 }
+    case "http_should_use_pipelining": assign(call.boolean(index)) { configuration.usesPipelining = $0 }
     case "http_version": assign(httpVersions[call.string(index) ?? ""]) { configuration.httpVersion = $0 }
     case "resolve": assign(call.string(index)) { configuration.resolve += pairs($0) }
     case "interface": assign(call.string(index)) { configuration.interface = $0 }
@@ -69,16 +76,14 @@ enum ConfigurationArguments {
     return call.boolean(index) ? nil : .some(nil)
   }
 
-  private static func proxy(_ text: String, noProxy: String) -> ProxyConfiguration {
-    switch text {
-    case "environment": .environment
-    case "": .none
-    default: .url(text, noProxy: noProxy)
-    }
-  }
-
-  private static func addNoProxy(_ list: String, to configuration: inout SessionConfiguration) {
-    if case .url(let url, _) = configuration.proxy { configuration.proxy = .url(url, noProxy: list) }
+  /// Sets what is given of a session's proxies.
+  private static func proxy(
+    http: String? = nil, https: String? = nil, bypass: String? = nil, in configuration: inout SessionConfiguration
+  ) {
+    var old = (http: "", https: "", bypass: "")
+    if case .proxies(let http, let https, let bypass) = configuration.proxy { old = (http, https, bypass) }
+    configuration.proxy = .proxies(
+      http: http ?? old.http, https: https ?? old.https, noProxy: bypass ?? old.bypass)
   }
 
   /// "host:port=address" pairs, each ended by NUL.

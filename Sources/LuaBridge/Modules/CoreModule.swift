@@ -40,8 +40,8 @@ enum CoreModule {
     ]
   }
 
-  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, close_idle_connections,
-  /// remove_download.
+  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, set_priority,
+  /// close_idle_connections, remove_download.
   private static func taskFunctions(
     _ scheduler: Scheduler, _ stores: StoreRegistry
   ) -> [NativeModule.Function] {
@@ -96,6 +96,11 @@ enum CoreModule {
       command("suspend", scheduler) { .suspendTask(TaskID($0)) },
       command("resume", scheduler) { .resumeTask(TaskID($0)) },
       command("cancel", scheduler) { .cancelTask(TaskID($0)) },
+      .init("set_priority") { call in
+        guard let id = call.integer(1), let priority = call.number(2) else { return call.wrongType(2, "number") }
+        scheduler.submit(.setPriority(TaskID(id), priority))
+        return .returned
+      },
       .init("remove_download") { call in
         guard let path = call.string(1) else { return call.wrongType(1, "string") }
         scheduler.submit(.removeDownload(location: path))
@@ -135,6 +140,10 @@ enum CoreModule {
     [
       .init("uncaught") { call in
         scheduler.uncaught(call.string(1) ?? "unknown error")
+        return .returned
+      },
+      .init("warn") { call in
+        scheduler.report(call.string(1) ?? "")
         return .returned
       },
       .init("stopping") { call in

@@ -15,6 +15,10 @@ enum TaskOptions {
 
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
+    case "network_service_type":
+      guard let type = ServiceType(name: value) else { return false }
+      task.serviceType = type
+    case "http_should_use_pipelining": task.usesPipelining = value == "1"
     case "http_should_handle_cookies": task.handlesCookies = value == "1"
     case "main_document_url": task.mainDocumentURL = value
     default: return false

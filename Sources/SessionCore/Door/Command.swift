@@ -12,6 +12,8 @@ public enum Command {
   case suspendTask(TaskID)
   /// Undoes `suspendTask`.
   case resumeTask(TaskID)
+  /// Changes a task's priority: its place in the queue for its host, or the weight of its stream.
+  case setPriority(TaskID, Double)
   /// Ends the task with `cancelled`, unless it is complete. Only queues: the completion comes as an event.
   case cancelTask(TaskID)
   /// The word of a handler that the task is waiting for.

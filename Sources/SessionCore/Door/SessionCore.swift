@@ -17,6 +17,10 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
+  private var networkWatch: NetworkWatch?
+  /// Transfers that wait for a network.
+  var unconnected: [Transfer] = []
+  private var networkChanged = false
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   private var sessions: [Int: Session] = [:]
@@ -51,6 +55,7 @@ public final class SessionCore: Port {
     case .startTask(let id, let session, let request): start(id, session, request)
     case .suspendTask(let id): transfers[id.rawValue]?.suspend()
     case .resumeTask(let id): transfers[id.rawValue]?.resume()
+    case .setPriority(let id, let priority): transfers[id.rawValue]?.setPriority(priority)
     case .cancelTask(let id):
       transfers[id.rawValue]?.fail(TaskError(.cancelled, "cancelled"))
     case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
@@ -106,6 +111,7 @@ public final class SessionCore: Port {
       }
     }
     if !loading.isEmpty { pumpLoads() }
+    if networkChanged { retryUnconnected() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
     dropRetired()
@@ -120,13 +126,40 @@ public final class SessionCore: Port {
 
   private func poll(until deadline: Double?) -> Bool {
     poller.wait(timeout: timeout(until: deadline)) { descriptor, owner, events in
+      if owner == NetworkWatch.owner { return networkMessage() }
       insideLibcurl { multis[Int(owner)]?.act(on: descriptor, events: events) }
     }
   }
 
+  // MARK: Connectivity
+
+  /// The transfer tries again when the network has changed. False when that cannot be found out.
+  func waitForNetwork(_ transfer: Transfer) -> Bool {
+    if networkWatch == nil {
+      guard let watch = NetworkWatch(poller: poller) else { return false }
+      networkWatch = watch
+      // It may have come back just before it was watched.
+      networkChanged = true
+    }
+    unconnected.append(transfer)
+    return true
+  }
+
+  private func networkMessage() {
+    networkWatch?.drain()
+    networkChanged = true
+  }
+
+  private func retryUnconnected() {
+    networkChanged = false
+    let list = unconnected
+    unconnected.removeAll()
+    for transfer in list { transfer.advance(.networkChanged) }
+  }
+
   /// Milliseconds until something is due, rounded up so that it then is.
   private func timeout(until deadline: Double?) -> Int32 {
-    guard loading.isEmpty else { return 0 }
+    guard loading.isEmpty, !networkChanged else { return 0 }
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
     for multi in multis {
@@ -232,6 +265,7 @@ public final class SessionCore: Port {
   func complete(_ transfer: Transfer, _ completion: Completion) {
     transfers[transfer.id.rawValue] = nil
     timers.remove(transfer)
+    if !unconnected.isEmpty { unconnected.removeAll { $0 === transfer } }
     outbox.append(.completed(transfer.id, completion))
     let session = transfer.session
     session.taskCount -= 1

@@ -74,8 +74,12 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
-  /// 0…1, `URLSessionTask.priority`: order in the queue for a host.
+  /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.
   public var priority: Double = 0.5
+  /// `.standard`: the session's.
+  public var serviceType = ServiceType.standard
+  /// `nil`: the session's.
+  public var usesPipelining: Bool?
   /// `URLRequest.httpShouldHandleCookies`: send the stored cookies, and keep those that come.
   public var handlesCookies = true
   /// `URLRequest.mainDocumentURL`, for the cookie accept policy. `nil`: each request is its own main document.
@@ -164,6 +168,14 @@ public struct SessionConfiguration {
   public var asksForLoaders = false
   /// `file:` URLs are read.
   public var allowsFileURLs = false
+  /// What the traffic is for, unless the request says it.
+  public var serviceType = ServiceType.standard
+  /// A request that cannot be made for want of a network waits until there is one.
+  public var waitsForConnectivity = false
+  /// Idle connections are kept for a day and probed, rather than for two minutes.
+  public var keepsIdleConnections = false
+  /// Requests wait for a connection that is being made, if they may share it (HTTP/2), rather than making their own.
+  public var usesPipelining = false
   /// Text of each request and response on standard error, secrets masked (`-v`).
   public var trace = false
 
@@ -174,7 +186,14 @@ public enum ProxyConfiguration {
   /// `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy` as curl reads them; read once per session.
   case environment
   case none
-  case url(String, noProxy: String)
+  /// Proxies for `http:` and `https:` URLs, "" for none, with a scheme that says what they speak (`http`, `https`,
+  /// `socks4`, `socks4a`, `socks5`, `socks5h`).
+  case proxies(http: String, https: String, noProxy: String)
+
+  /// One for both.
+  public static func url(_ url: String, noProxy: String) -> ProxyConfiguration {
+    .proxies(http: url, https: url, noProxy: noProxy)
+  }
 }
 
 public enum HTTPVersionPolicy: Sendable {

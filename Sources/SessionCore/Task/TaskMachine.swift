@@ -12,14 +12,16 @@ struct TaskMachine {
     case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
     /// head → askingRedirect, askingChallenge, askingResponse, draining or transferring · ended → settling,
-    /// delivering, completed, askingChallenge, askingBody, or queued when the same request must be made again ·
-    /// failed → completed
+    /// delivering, completed, askingChallenge, askingBody, unconnected, or queued when the same request must be made
+    /// again · failed → completed
     case transferring
+    /// There is no network, and the task waits for one. networkChanged → queued · failed → completed
+    case unconnected
     /// The body of a response that another request will follow is being dropped. ended → queued (askingBody where
     /// the body must be had anew) · failed → completed
     case draining
     /// A handler decides about a redirect. The transfer is paused, or over. redirectAnswered → draining,
-    /// transferring, queued or completed · failed → completed
+    /// askingResponse, transferring, queued or completed · failed → completed
     case askingRedirect(transferEnded: Bool)
     /// A handler is asked for credentials, about a response whose body is held back or about a connection that was not
     /// made without them. challengeAnswered → askingChallenge (the next challenge), draining, transferring,
@@ -53,6 +55,8 @@ struct TaskMachine {
     case responseAnswered(allow: Bool)
     /// libcurl is done with the transfer.
     case ended(Ending)
+    /// An interface, address or route has come or gone.
+    case networkChanged
     /// The consumer has taken everything there was.
     case consumed
     /// The body must be asked for before the first request.
@@ -83,7 +87,8 @@ struct TaskMachine {
 
   enum RedirectChoice {
     case follow(needsBody: Bool)
-    case refuse
+    /// The redirect is the response; `asks`: a handler is asked about that too.
+    case refuse(asks: Bool)
   }
 
   enum ChallengeChoice {
@@ -103,6 +108,8 @@ struct TaskMachine {
     case challenged
     /// libcurl could not rewind the body; it must be had anew and the request made again.
     case bodyLost
+    /// Nothing was sent for want of a network, and the task is to wait for one.
+    case unconnected
   }
 
   enum Action: Equatable {
@@ -127,6 +134,8 @@ struct TaskMachine {
     case nextRequest
     /// Ask for a body that can be sent.
     case askBody
+    /// Say that the task waits, and have it told when the network has changed.
+    case awaitNetwork
     case settleFile
     /// Queue the completion; `success` false: with the error the driver knows.
     case complete(success: Bool)
@@ -149,9 +158,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingLoader, .askingRedirect, .askingChallenge, .askingResponse, .askingBody, .delivering,
-      .settling,
-      .completed:
+    case .queued, .askingLoader, .unconnected, .askingRedirect, .askingChallenge, .askingResponse, .askingBody,
+      .delivering, .settling, .completed:
       return false
     }
   }
@@ -167,6 +175,7 @@ struct TaskMachine {
     case .challengeAnswered(let choice): return challengeAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
+    case .networkChanged: return networkChanged()
     case .consumed: return state == .delivering ? complete(success: true) : .none
     case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
@@ -230,7 +239,10 @@ struct TaskMachine {
       if transferEnded { return followUp() }
       state = .draining
       return .discardBody
-    case .refuse:
+    case .refuse(asks: true):
+      state = .askingResponse(transferEnded: transferEnded)
+      return .askResponse
+    case .refuse(asks: false):
       state = .transferring
       return transferEnded ? ended(ending) : .receiveBody
     }
@@ -283,7 +295,7 @@ struct TaskMachine {
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .unconnected, .askingBody, .delivering, .settling, .completed: return .none
     }
   }
 
@@ -293,6 +305,9 @@ struct TaskMachine {
     case .bodyLost:
       wantsBody = true
       return followUp()
+    case .unconnected:
+      state = .unconnected
+      return .awaitNetwork
     case .challenged:
       self.ending = .failure
       state = .askingChallenge(transferEnded: true)
@@ -315,6 +330,12 @@ struct TaskMachine {
       state = .askingBody
       return .askBody
     }
+    state = .queued
+    return .nextRequest
+  }
+
+  private mutating func networkChanged() -> Action {
+    guard state == .unconnected else { return .none }
     state = .queued
     return .nextRequest
   }

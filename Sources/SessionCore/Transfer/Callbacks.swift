@@ -15,7 +15,8 @@ enum Callbacks {
     hs_easy_set_prerequest_callback(curl, prerequest)
     hs_easy_set_pointer(curl, CURLOPT_PREREQDATA, context)
     // A connection outlives the handle that made it, but never the poller.
-    hs_easy_set_socket_callbacks(curl, openSocket, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
+    hs_easy_set_socket_callbacks(
+      curl, openSocket, context, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
   }
 
   /// libcurl's CURL_WRITEFUNC_PAUSE and CURL_READFUNC_PAUSE, which are macros.
@@ -49,7 +50,10 @@ enum Callbacks {
   private static let openSocket: curl_opensocket_callback = { context, _, address in
     guard let context, let address else { return -1 }
     let descriptor = hs_open_socket(address)
-    Unmanaged<Poller>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.opened(descriptor) }
+    Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { easy in
+      easy.poller.opened(descriptor)
+      easy.transfer?._withUnsafeGuaranteedRef { $0.service.mark(descriptor) }
+    }
     return descriptor
   }
 

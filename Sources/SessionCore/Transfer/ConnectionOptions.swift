@@ -20,6 +20,16 @@ final class ConnectionOptions {
     if let resolve { hs_easy_set_pointer(easy.curl, CURLOPT_RESOLVE, UnsafeMutableRawPointer(resolve)) }
     if let interface = configuration.interface { easy.set(CURLOPT_INTERFACE, interface) }
     if let socket = configuration.unixSocket { easy.set(CURLOPT_UNIX_SOCKET_PATH, socket) }
+    if configuration.httpVersion == .http2PriorKnowledge, !CurlLibrary.reusesPriorKnowledge {
+      easy.set(CURLOPT_FRESH_CONNECT, 1)
+      easy.set(CURLOPT_FORBID_REUSE, 1)
+    }
+    if configuration.keepsIdleConnections {
+      easy.set(CURLOPT_TCP_KEEPALIVE, 1)
+      easy.set(CURLOPT_TCP_KEEPIDLE, 60)
+      easy.set(CURLOPT_TCP_KEEPINTVL, 60)
+      easy.set(CURLOPT_MAXAGE_CONN, 24 * 3600)
+    }
     if let file = configuration.caFile { easy.set(CURLOPT_CAINFO, file) }
     if configuration.tlsMinimum != nil || configuration.tlsMaximum != nil {
       easy.set(CURLOPT_SSLVERSION, minimum(configuration.tlsMinimum) | maximum(configuration.tlsMaximum))

@@ -28,6 +28,7 @@ final class Host {
   /// Where all connections are as long as they may be shared.
   private var sharedLane: Int?
 
+  private let mayShare: Bool
   private let maximumConnections: Int
   private var waiting: [Waiting] = []
 
@@ -54,10 +55,12 @@ final class Host {
     self.port = port
     self.proxy = proxy
     self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
+    self.mayShare = mayShare
     dialect = mayShare ? .unknown : .http1
   }
 
   var speaksHTTP2: Bool { dialect == .http2 }
+  var maySpeakHTTP2: Bool { dialect != .http1 }
 
   var isIdle: Bool { active == 0 && waiting.isEmpty }
 
@@ -66,12 +69,19 @@ final class Host {
   /// Queues a transfer, by priority and then by its number.
   func enqueue(_ transfer: Transfer) {
     waiting.append(
-      Waiting(priority: transfer.options.priority, order: transfer.id.rawValue, transfer: transfer))
+      Waiting(priority: transfer.priority, order: transfer.id.rawValue, transfer: transfer))
     var index = waiting.count - 1
     while index > 0, waiting[index].precedes(waiting[(index - 1) / 2]) {
       waiting.swapAt(index, (index - 1) / 2)
       index = (index - 1) / 2
     }
+  }
+
+  /// A transfer's priority has changed: the queue is made anew.
+  func reorder() {
+    let transfers = waiting.map(\.transfer)
+    waiting.removeAll(keepingCapacity: true)
+    transfers.forEach(enqueue)
   }
 
   /// Counts a transfer that need not queue: there is room and nobody waits. False: it has to.
@@ -97,7 +107,7 @@ final class Host {
   /// Learns from a response which version it speaks.
   func learn(httpVersion: String) {
     switch httpVersion {
-    case "2": dialect = .http2
+    case "2": if mayShare { dialect = .http2 }
     case "1.0", "1.1": if dialect == .unknown { dialect = .http1 }
     default: break
     }

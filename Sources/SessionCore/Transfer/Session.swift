@@ -14,7 +14,9 @@ final class Session {
   /// Where stored cookies to be sent come from.
   let cookiesToSend: CookieStorage?
   /// Its multi handles.
-  private(set) var lanes: Lanes
+  private var lanes: Lanes
+  /// Those of requests with a service type of their own, whose connections are marked otherwise.
+  private var markedLanes: [ServiceType: Lanes] = [:]
   /// For looking at URLs before there is a handle for them.
   let scratchURL = URLHandle()
   private var hosts: [String: Host] = [:]
@@ -77,12 +79,22 @@ final class Session {
     return host
   }
 
+  /// The handles whose connections carry what a service type marks.
+  func lanes(for service: ServiceType) -> Lanes {
+    if service == configuration.serviceType { return lanes }
+    if let marked = markedLanes[service] { return marked }
+    guard let marked = Self.makeLanes(core, configuration) else { return lanes }
+    markedLanes[service] = marked
+    return marked
+  }
+
   /// The queue for a parsed URL's host. `authority`: the text to know it by the next time.
-  func host(of url: URLHandle, authority: String?) -> Host? {
+  func host(of url: URLHandle, authority: String?, service: ServiceType) -> Host? {
     let parts = URLParts(of: url)
     guard let name = parts.host else { return nil }
     let port = parts.port ?? URLParts.defaultPort(parts.scheme) ?? 0
-    let key = "\(parts.scheme)://\(name.lowercased()):\(port)"
+    let mark = service == configuration.serviceType ? "" : "#\(service)"
+    let key = "\(parts.scheme)://\(name.lowercased()):\(port)\(mark)"
     let host =
       hosts[key]
       ?? Host(
@@ -97,7 +109,7 @@ final class Session {
   private func mayShare(_ scheme: String) -> Bool {
     switch configuration.httpVersion {
     case .http1_0, .http1_1: return false
-    case .http2PriorKnowledge: return true
+    case .http2PriorKnowledge: return CurlLibrary.reusesPriorKnowledge
     case .automatic, .http2: return scheme == "https"
     }
   }
@@ -109,16 +121,22 @@ final class Session {
 
   /// Forgets handles and queues, whose entries would keep the session alive.
   func close() {
-    lanes.retire()
+    retireLanes()
     lastHost = nil
     hosts.removeAll()
     pool.removeAll()
   }
 
+  private func retireLanes() {
+    lanes.retire()
+    markedLanes.values.forEach { $0.retire() }
+    markedLanes.removeAll()
+  }
+
   /// Lets go of the connections that no transfer uses: new transfers get new ones.
   func closeIdleConnections() {
     guard let fresh = Self.makeLanes(core, configuration) else { return }
-    lanes.retire()
+    retireLanes()
     lanes = fresh
     hosts.values.forEach { $0.forgetIdleConnections() }
   }

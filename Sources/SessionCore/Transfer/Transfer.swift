@@ -13,10 +13,18 @@ final class Transfer: TimerEntry {
   var request: Request
   /// Its URL as it is shown: with the fragment, without user and password.
   var url: String
+  /// Its place in the queue, and the weight of its stream.
+  var priority: Double
+  /// What its traffic is for.
+  let service: ServiceType
+  /// The layer above has been told that it waits for a network.
+  var hasToldWait = false
   /// Credentials that still apply: those of the options until another origin is reached.
   var authentication: Authentication
   /// From the current URL's user information.
   var urlCredentials: (user: String, password: String)?
+  /// Those of an earlier URL, which hold as long as the origin is the same.
+  var originCredentials: (user: String, password: String)?
 
   var easy: EasyHandle?
   var host: Host?
@@ -35,7 +43,8 @@ final class Transfer: TimerEntry {
   var wasOnTheClock = false
   var timerIndex = -1
   var lastActivity = 0.0
-  let resourceDeadline: Double
+  var resourceDeadline: Double
+  var suspendedAt = 0.0
   let requestTimeout: Double
   let startTime: Double
   let startDate: Double
@@ -48,6 +57,10 @@ final class Transfer: TimerEntry {
   var dropped = 0
   /// The verdict on the head waits for the first byte of the body, since libcurl may answer it by itself.
   var isVerdictDeferred = false
+  /// The head came while the task was suspended.
+  var isHeadHeld = false
+  /// The transfer ended while the task was suspended.
+  var heldEnd: HeldEnd?
   var isSinkOpen = false
 
   // Request.
@@ -68,6 +81,8 @@ final class Transfer: TimerEntry {
   var expectsHead = true
   var refusedRepeat = false
   var endedEarly = false
+  /// errno of the last attempt to connect.
+  var lastSystemError = 0
 
   // Follow-ups.
   var followUp: FollowUp?
@@ -101,6 +116,12 @@ final class Transfer: TimerEntry {
     case drop
   }
 
+  /// How libcurl ended.
+  struct HeldEnd {
+    let result: CURLcode
+    let failure: TaskError?
+  }
+
   /// The request that comes after the current one.
   struct FollowUp {
     var request: Request
@@ -118,6 +139,8 @@ final class Transfer: TimerEntry {
     request = options.request
     url = options.request.url
     authentication = options.authentication
+    priority = options.priority
+    service = options.serviceType == .standard ? session.configuration.serviceType : options.serviceType
     expectation = options.expectContinue
     sink = BodySink(options.destination, maximum: options.maximumBody)
     startTime = session.core.now
@@ -150,6 +173,7 @@ final class Transfer: TimerEntry {
     case .receiveNothing: receiveNothing()
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
+    case .awaitNetwork: awaitNetwork()
     case .settleFile: settleFile()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))

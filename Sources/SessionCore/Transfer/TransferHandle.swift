@@ -1,4 +1,5 @@
 import CCurlShim
+import Glibc
 
 /// The handle: taken for a request, given to libcurl, and taken back when the transfer is over.
 extension Transfer {
@@ -15,8 +16,9 @@ extension Transfer {
     prepareCredentials(easy)
     transaction.fetchStart = WallClock.now
     lastActivity = core.now
-    let lane = host.takeLane(session.lanes.leastUsed)
-    let multi = session.lanes.multi(lane)
+    let lanes = session.lanes(for: service)
+    let lane = host.takeLane(lanes.leastUsed)
+    let multi = lanes.multi(lane)
     guard multi.add(easy) else {
       host.giveBack(lane: lane)
       return failAttach(TaskError(.unknown, "libcurl does not take the transfer", url: url))
@@ -53,6 +55,7 @@ extension Transfer {
     sentOnWire = 0
     dropped = 0
     isVerdictDeferred = false
+    isHeadHeld = false
     requestsBegun = 0
     sawHeader = false
     expectsHead = true
@@ -85,9 +88,18 @@ extension Transfer {
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
     detach()
     let host = self.host
-    if isVerdictDeferred { judge() }
-    advance(.ended(ending(result, failure)))
+    if isSuspended {
+      heldEnd = HeldEnd(result: result, failure: failure)
+    } else {
+      takeEnd(HeldEnd(result: result, failure: failure))
+    }
     if let host { startNext(host) }
+  }
+
+  /// Acts on how the transfer ended.
+  func takeEnd(_ end: HeldEnd) {
+    if isVerdictDeferred { judge() }
+    advance(.ended(ending(end.result, end.failure)))
   }
 
   private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
@@ -103,9 +115,38 @@ extension Transfer {
       default: return successfulEnding()
       }
     }
-    if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
+    if result == CURLE_SEND_FAIL_REWIND {
+      // Before any answer, it is the connection that died: what was sent may have been acted on.
+      if sawHeader || RequestCheck.isIdempotent(request.method) { return .bodyLost }
+      error = repeatRefused(CurlErrors.underlying(result, text: ""))
+      return .failure
+    }
+    if isUnconnected(result, failure) { return .unconnected }
     error = failure
     return .failure
+  }
+
+  /// There is no network to make the request over, and the session's tasks wait for one.
+  private func isUnconnected(_ result: CURLcode, _ failure: TaskError?) -> Bool {
+    guard session.configuration.waitsForConnectivity, requestsBegun == 0, let failure else { return false }
+    switch failure.code {
+    case .notConnectedToInternet: return true
+    case .cannotFindHost: return !NetworkWatch.isThere
+    // A connection that was refused is no sign of a missing network.
+    case .cannotConnectToHost:
+      return result == CURLE_INTERFACE_FAILED || lastSystemError == Int(EHOSTUNREACH) && !NetworkWatch.isThere
+    default: return false
+    }
+  }
+
+  /// The transfer waits for a network, with nothing of libcurl's.
+  func awaitNetwork() {
+    guard core.waitForNetwork(self) else {
+      return fail(TaskError(.notConnectedToInternet, "there is no network", url: url))
+    }
+    if hasToldWait { return }
+    hasToldWait = true
+    core.outbox.append(.waitingForConnectivity(id))
   }
 
   func successfulEnding() -> TaskMachine.Ending {
@@ -129,18 +170,20 @@ extension Transfer {
     intake.contentLength >= 0 && received >= intake.contentLength
   }
 
+  private func repeatRefused(_ underlying: TaskError.Underlying) -> TaskError {
+    TaskError(
+      .networkConnectionLost,
+      "the connection was lost before a response came, and \(request.method) may not be repeated", url: url,
+      underlying: underlying)
+  }
+
   private func makeError(_ result: CURLcode, _ easy: EasyHandle) -> TaskError {
     let text = easy.errorText
     let underlying = CurlErrors.underlying(result, text: text)
-    if refusedRepeat {
-      return TaskError(
-        .networkConnectionLost,
-        "the connection was lost before a response came, and \(request.method) may not be repeated", url: url,
-        underlying: underlying)
-    }
+    if refusedRepeat { return repeatRefused(underlying) }
+    lastSystemError = easy.long(CURLINFO_OS_ERRNO)
     let code = CurlErrors.code(
-      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text,
-      systemError: easy.long(CURLINFO_OS_ERRNO))
+      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text, systemError: lastSystemError)
     return TaskError(code, underlying.message, url: url, underlying: underlying)
   }
 }

@@ -8,9 +8,10 @@ extension Transfer {
   /// the task.
   func findHost() -> Bool {
     let look = urlLook
-    if look.isPlain, let known = knownHost(look) {
+    let isUsual = service == session.configuration.serviceType
+    if look.isPlain, isUsual, let known = knownHost(look) {
       url = request.url
-      urlCredentials = nil
+      urlCredentials = originCredentials
       host = known
       return true
     }
@@ -19,8 +20,9 @@ extension Transfer {
       fail(problem)
       return false
     }
-    let authority = look.isPlain ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
-    host = session.host(of: session.scratchURL, authority: authority)
+    let authority =
+      look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
+    host = session.host(of: session.scratchURL, authority: authority, service: service)
     guard host != nil else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
@@ -66,12 +68,12 @@ extension Transfer {
   }
 
   private func takePlainURL() {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     url = request.url
   }
 
   private func takeUserInformation(_ parsed: URLHandle) {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     if let user = parsed.getDecoded(CURLUPART_USER) {
       urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
       _ = parsed.set(CURLUPART_USER, nil)
@@ -99,7 +101,9 @@ extension Transfer {
     setup.largeBuffer = sink.file != nil
     setup.proxy = host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
-    setup.waitsForPipe = host.speaksHTTP2
+    let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
+    setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
+    setup.streamWeight = RequestSetup.weight(priority: priority)
     return setup
   }
 
@@ -240,6 +244,7 @@ extension Transfer {
     }
     switch source.read(into: buffer) {
     case .bytes(let count):
+      if count == 0 || source.handed == source.length { transaction.bodyEnd = WallClock.now }
       if options.interest.contains(.sentBodyData) { queueFlush() }
       return count
     case .wait:

@@ -26,16 +26,16 @@ extension Transfer {
     if intake.hasSetCookie { takeCookies() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
-    if auth != nil, mayAnswerItself {
-      isVerdictDeferred = true
-    } else {
-      judge()
-    }
+    let mayBeAnswered = auth != nil && mayAnswerItself
+    isVerdictDeferred = mayBeAnswered || isSuspended
+    isHeadHeld = isSuspended && !mayBeAnswered
+    if !isVerdictDeferred { judge() }
   }
 
   /// Decides what the head means and tells the machine.
   func judge() {
     isVerdictDeferred = false
+    isHeadHeld = false
     advance(.head(verdict()))
   }
 
@@ -85,9 +85,9 @@ extension Transfer {
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
+    if isSuspended { return pauseReceiving() }
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
-    if isSuspended { return pauseReceiving() }
     switch bodyMode {
     case .hold: return pauseReceiving()
     case .drop:
@@ -134,6 +134,7 @@ extension Transfer {
     guard !machine.isComplete else { return }
     reportSent()
     reportProgress()
+    if isSuspended { return }
     if let piece = sink.takePiece() {
       core.outbox.append(.data(id, piece))
       // There is room again.
@@ -172,8 +173,14 @@ extension Transfer {
     if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
     if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
+    let before = pauseMask
     pauseMask = mask
     let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+    if result == CURLE_BAD_FUNCTION_ARGUMENT {
+      // There is no connection yet, or no more: the callbacks pause what they are called for.
+      pauseMask = before
+      return
+    }
     // What was held back has been refused just now; libcurl says so here and nowhere else.
     if result != CURLE_OK { transferEnded(result) }
   }
