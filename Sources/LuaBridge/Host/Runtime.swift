@@ -42,6 +42,8 @@ enum NativeModules {
       FileModule.name: FileModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
+      "httpscript.cache": { CacheModule.make(stores) },
+      CertificateModule.name: CertificateModule.make,
       "httpscript.terminal": TerminalModule.make,
       HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
     ]

@@ -5,6 +5,8 @@ final class Session {
   unowned(unsafe) let core: SessionCore
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
+  let cache: ResponseCache?
+  let trust: SessionTrust
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
   /// Why nothing may be sent with these fields.
@@ -24,6 +26,8 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// Of the handles: older ones are not used again.
+  private var generation = 0
   /// Tasks that are not complete.
   var taskCount = 0
   var isInvalidated = false
@@ -40,13 +44,15 @@ final class Session {
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
+    cache = configuration.cache
+    cache.map(core.caches.adopt)
+    trust = SessionTrust(configuration)
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
       configuration.additionalHeaders
       + [
-        HeaderField("User-Agent", connectionOptions.userAgent),
-        HeaderField("Accept-Encoding", "gzip, deflate, br, zstd"),
+        HeaderField("User-Agent", connectionOptions.userAgent), ConnectionOptions.acceptEncoding,
       ].filter { field in
         !configuration.additionalHeaders.contains { HeaderText.equalNames($0.name, field.name) }
       }
@@ -61,12 +67,15 @@ final class Session {
   }
 
   func takeHandle() -> EasyHandle? {
-    pool.popLast() ?? EasyHandle(session: self)
+    if let pooled = pool.popLast() { return pooled }
+    let made = EasyHandle(session: self)
+    made?.generation = generation
+    return made
   }
 
   func giveBack(_ easy: EasyHandle) {
     easy.transfer = nil
-    if !easy.isTainted, pool.count < Self.poolLimit { pool.append(easy) }
+    if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit { pool.append(easy) }
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
@@ -99,7 +108,7 @@ final class Session {
       hosts[key]
       ?? Host(
         scheme: parts.scheme, name: name, port: port, proxy: proxies.proxy(scheme: parts.scheme, host: name),
-        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme))
+        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme), trust: trust)
     if hosts.count >= Self.hostLimit { forgetIdleHosts() }
     hosts[key] = host
     if let authority { hosts[authority] = host }
@@ -139,5 +148,9 @@ final class Session {
     retireLanes()
     lanes = fresh
     hosts.values.forEach { $0.forgetIdleConnections() }
+    // The handles have TLS sessions that would be gone on with, unasked.
+    pool.removeAll()
+    generation += 1
+    trust.forget()
   }
 }

@@ -13,7 +13,7 @@ extension Transfer {
       url = request.url
       urlCredentials = originCredentials
       host = known
-      return true
+      return mayAsk(known)
     }
     if let problem = SchemeCheck.problem(with: request.url) { return findLoad(problem) }
     if let problem = parseURL(into: session.scratchURL) {
@@ -23,11 +23,17 @@ extension Transfer {
     let authority =
       look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
     host = session.host(of: session.scratchURL, authority: authority, service: service)
-    guard host != nil else {
+    guard let host else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
     }
-    return true
+    return mayAsk(host)
+  }
+
+  private func mayAsk(_ host: Host) -> Bool {
+    guard let problem = host.problem else { return true }
+    fail(problem)
+    return false
   }
 
   private func knownHost(_ look: URLLook) -> Host? {
@@ -152,7 +158,9 @@ extension Transfer {
     let authorization = authorizationHeader
     let cookies = session.cookiesToSend == nil ? nil : cookieField
     let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
-    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil
+    let conditions = caching?.load.conditions ?? []
+    let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty
+    let isPlain = request.headers.isEmpty && addsNothing && options.decompress
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
@@ -168,6 +176,7 @@ extension Transfer {
     }
     if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
     if let authorization { list.append("Authorization: \(authorization)") }
+    conditions.forEach(list.append)
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list
   }
@@ -202,6 +211,15 @@ extension Transfer {
     }
   }
 
+  /// Whose response it will be; nil for nobody's in particular. Never leaves the process but as a digest.
+  var cacheIdentity: String? {
+    if let known = authorizationHeader { return known }
+    switch authentication {
+    case .digest(let user, let password), .any(let user, let password): return "\(user):\(password)"
+    case .none, .basic, .bearer: return nil
+    }
+  }
+
   // MARK: The body
 
   /// libcurl is about to send the request. False when it must not: the connection died, and a repetition could do
@@ -221,7 +239,7 @@ extension Transfer {
       intake.reset()
     }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
-    return true
+    return isConnectionTrusted
   }
 
   private func recordTLS(_ easy: EasyHandle) {
