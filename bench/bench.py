@@ -3,8 +3,8 @@
 
 bench.py --product FILE --limits FOLDER --work FOLDER [--rounds N] [--quick] [CASE ...]
 
-Each round runs every program of a case; a ratio is the median of the rounds' own ratios to the case's second program, so
-that what the machine does besides falls on all alike. Wall and CPU (user and system) are seconds, memory is the peak in
+Each round runs every program of a case; a ratio is the median of the rounds' own ratios to the case's second program,
+so that what the machine does besides falls on all alike. Wall and CPU (user and system) are seconds, memory is the peak in
 MiB. The table goes to standard output, everything to results.json beside this file. Exit status 1: a threshold
 (thresholds.json) is passed.
 """
@@ -50,7 +50,7 @@ def run_counted(runner, argv, case, servers):
 
 
 def measure(name, case, runner, servers, rounds):
-    """Runs a case; answers program -> measure -> list of values. A peer that fails is left out, the first two may not."""
+    """Runs a case; program -> measure -> list of values. A peer that fails is left out; the first two may not."""
     programs = {label: argv for label, argv in case.programs.items() if argv}
     values = {label: {key: [] for key in MEASURES} for label in programs}
     needed = list(programs)[:2]
@@ -62,7 +62,8 @@ def measure(name, case, runner, servers, rounds):
                     values[label][key].append(cost[key])
                 continue
             if label in needed:
-                sys.exit(f"bench: {name}: {label} failed, or made fewer than {case.requests} requests: {' '.join(argv)}")
+                command = " ".join(argv)
+                sys.exit(f"bench: {name}: {label} failed, or made fewer than {case.requests} requests: {command}")
             print(f"bench: {name}: {label} fails here and is left out", file=sys.stderr)
             del programs[label], values[label]
     return values
@@ -103,7 +104,8 @@ def show(name, summary):
         for key, unit in (("wall", "s"), ("cpu", "s"), ("memory", "MiB")):
             if key in costs:
                 cost = costs[key]
-                cells.append(f"{key} {cost['median']:8.3f} {unit} ±{cost['spread'] * 100:3.0f} % ×{cost['ratio']:6.2f}")
+                spread = cost["spread"] * 100
+                cells.append(f"{key} {cost['median']:8.3f} {unit} ±{spread:3.0f} % ×{cost['ratio']:6.2f}")
         print("  ".join(cells), flush=True)
 
 

@@ -56,7 +56,7 @@ class Cases:
             "TLS": self.encrypted(20_000, 64, 1),
             "HTTP/2": self.encrypted(20_000, 64, 2),
             "in flight": self.in_flight(),
-            "idle": Case({"httpscript": self.script("idle.lua", self.servers.plain + "/large", self.wait(600), 10_000)}),
+            "idle": self.idle(),
             "download": self.transfer("get"),
             "upload": self.transfer("put"),
             **self.json(),
@@ -151,6 +151,9 @@ class Cases:
             }
         )
 
+    def idle(self):
+        return Case({"httpscript": self.script("idle.lua", self.servers.plain + "/large", self.wait(600), 10_000)})
+
     def transfer(self, way):
         here = self.servers.work
         if way == "get":
@@ -191,7 +194,8 @@ class Cases:
         path = self.servers.work / "page.html"
 
         def case(way):
-            return Case({"httpscript": self.script("links.lua", way, path, 20), "C": self.limit("links", way, path, 20)})
+            programs = {"httpscript": self.script("links.lua", way, path, 20), "C": self.limit("links", way, path, 20)}
+            return Case(programs)
 
         return {"HTML links": case("sax"), "HTML parse": case("tree")}
 

@@ -83,10 +83,12 @@ def make_documents(folder):
     (folder / "small.json").write_text("\n".join(json.dumps(one, ensure_ascii=False) for one in documents))
     # A link for each 400 bytes, as in pages of documentation.
     rows = "".join(
-        f'<div class="row"><p>Some <b>text</b> about {n} &amp; more. {LOREM}<a href="/page/{n}.html?x=1&amp;y=2">Page {n}</a></p></div>\n'
+        f'<div class="row"><p>Some <b>text</b> about {n} &amp; more. {LOREM}'
+        f'<a href="/page/{n}.html?x=1&amp;y=2">Page {n}</a></p></div>\n'
         for n in range(2_500)
     )
-    (folder / "page.html").write_text(f"<!DOCTYPE html><html><head><title>Links</title></head><body>{rows}</body></html>")
+    head = "<!DOCTYPE html><html><head><title>Links</title></head>"
+    (folder / "page.html").write_text(f"{head}<body>{rows}</body></html>")
 
 
 class Servers:
@@ -109,8 +111,8 @@ class Servers:
         with open(www / "large", "wb") as large:
             large.truncate(512 << 20)
         make_documents(work)
-        certificate = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-        certificate += ["-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
+        certificate = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+        certificate += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]
         certificate += ["-keyout", work / "key.pem", "-out", work / "cert.pem"]
         subprocess.run(certificate, check=True, stderr=subprocess.DEVNULL)
         http, https, slow = free_port(), free_port(), free_port()

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What nginx does not do: slow.py PORT
 
-/wait/SECONDS answers after so long; with ?waiting it tells at once how many requests wait. PUT takes a body and drops it.
+/wait/SECONDS answers after so long; with ?waiting it tells at once how many requests wait. PUT drops a body.
 """
 
 import asyncio
