@@ -4,8 +4,8 @@
 bench.py --product FILE --limits FOLDER --work FOLDER [--rounds N] [--quick] [CASE ...]
 
 Each round runs every program of a case; a ratio is the median of the rounds' own ratios to the case's second program,
-so that what the machine does besides falls on all alike. Wall and CPU (user and system) are seconds, memory is the peak in
-MiB. The table goes to standard output, everything to results.json beside this file. Exit status 1: a threshold
+so that what the machine does besides falls on all alike. Wall and CPU (user and system) are seconds, memory is the peak
+in MiB. The table goes to standard output, everything to results.json beside this file. Exit status 1: a threshold
 (thresholds.json) is passed.
 """
 
