@@ -88,6 +88,8 @@ final class Transfer: TimerEntry {
 
   /// Of the connection it has made itself.
   var connectionTrust: ConnectionTrust?
+  /// Its handler is being asked about that connection.
+  var isAskingAboutConnection = false
 
   // Follow-ups.
   var followUp: FollowUp?
@@ -219,7 +221,9 @@ final class Transfer: TimerEntry {
     }
     guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
-    if load == nil, session.cache != nil || cachePolicy == .returnCacheDataDontLoad, consultCache(), load == nil { return }
+    if load == nil, session.cache != nil || cachePolicy == .returnCacheDataDontLoad, consultCache(), load == nil {
+      return
+    }
     guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
