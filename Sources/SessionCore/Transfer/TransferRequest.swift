@@ -159,6 +159,7 @@ extension Transfer {
     let cookies = session.cookiesToSend == nil ? nil : cookieField
     let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
     let conditions = caching?.load.conditions ?? []
+    caching?.sends(cookies: cookies)
     let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty
     let isPlain = request.headers.isEmpty && addsNothing && options.decompress
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
