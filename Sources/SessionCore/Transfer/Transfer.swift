@@ -94,6 +94,8 @@ final class Transfer: TimerEntry {
 
   /// Of the connection it has made itself.
   var connectionTrust: ConnectionTrust?
+  /// Its handler is being asked about that connection.
+  var isAskingAboutConnection = false
 
   // Follow-ups.
   var followUp: FollowUp?

@@ -26,6 +26,7 @@ extension Transfer {
     var failure = failure
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
+    endQuestion()
     source = nil
     if wasAttached, let host { startNext(host) }
   }

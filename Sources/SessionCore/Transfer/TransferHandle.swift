@@ -220,8 +220,11 @@ extension Transfer {
       return error
     }
     lastSystemError = easy.long(CURLINFO_OS_ERRNO)
-    let code = CurlErrors.code(
-      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text, systemError: lastSystemError)
-    return TaskError(code, underlying.message, url: url, underlying: underlying)
+    // Of servers' certificates the verdict is our own; what is left is the proxy's.
+    let isProxys = result == CURLE_PEER_FAILED_VERIFICATION && host?.hasSecureProxy == true
+    let verifyResult = easy.long(isProxys ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT)
+    let code = CurlErrors.code(for: result, verifyResult: verifyResult, text: text, systemError: lastSystemError)
+    let message = isProxys ? "the proxy's certificate is not trusted: \(underlying.message)" : underlying.message
+    return TaskError(code, message, url: url, underlying: underlying)
   }
 }

@@ -29,6 +29,30 @@ final class ConnectionTrust {
     case serverTrust(ServerTrust)
     /// The authorities the server would believe, by RFC 4514.
     case clientCertificate(distinguishedNames: [String])
+
+    /// What one answer is enough for.
+    enum Subject: Hashable {
+      case server(Fingerprint?)
+      case client
+    }
+
+    var subject: Subject {
+      switch self {
+      case .serverTrust(let server): .server(server.leaf)
+      case .clientCertificate: .client
+      }
+    }
+  }
+
+  /// Whether the question has been answered meanwhile, to another connection.
+  var isAnswered: Bool {
+    switch question {
+    case .serverTrust(let server): return host.judge(server, mayAsk: true) == true
+    case .clientCertificate:
+      if case .unknown = host.identity { return false }
+      return true
+    case nil: return false
+    }
   }
 
   /// `mayAsk`: there is a handler, and it is asked about what it has not been asked before.
