@@ -5,7 +5,7 @@ import Testing
 /// Every script in examples/ against real servers: what it prints, how it ends, what it sends.
 @Suite struct ExampleTests {
   static let cases =
-    getCases + formCases + multipartCases + mapCases + redirectCases + progressCases + retryCases + crawlCases
+    getCases + formCases + multipartCases + mapCases + redirectCases + offlineCases + progressCases + retryCases + crawlCases
     + styleCases
 
   static let scripts = ((try? FileManager.default.contentsOfDirectory(atPath: Example.folder)) ?? []).sorted()
