@@ -238,6 +238,7 @@ function steps.new_body(self)
   local body = call_delegate(self, "need_new_body_stream")
   if self.completing then return end
   if body == nil then return core.new_body(self.number) end
+  self.stream_body = body
   local kind, value, extra = request.flatten_body(body, "what need_new_body_stream returns")
   if type(extra) == "function" then self.reader = extra end
   core.new_body(self.number, kind, value, steps.parts_of(kind, extra))

@@ -29,7 +29,7 @@ local methods = {
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
   location = false, location_is_taken = false, written = 0,
-  reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  reader = false, load = false, load_error = false, next_request = false, interruption = false, stream_body = false,
   is_ended_by_handler = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,

@@ -23,10 +23,12 @@ final class BodySink {
   private var decodedCount = 0
   /// The consumer is busy with a piece.
   private var isOutstanding = false
+  /// More was to be had than there is room for.
+  private var hasRefused = false
 
-  /// About what a consumer is given at once, and what is kept for it at most. A transfer whose consumer has stopped costs
-  /// a piece there, one here and one with libcurl.
-  private static let pieceSize = 16 * 1024
+  /// What a consumer is given at once, at most by what libcurl gives at once more. A transfer whose consumer has stopped
+  /// keeps that one piece and what libcurl has been refused.
+  private static let pieceSize = 32 * 1024
   private static let decodePiece = 16 * 1024
 
   init(_ destination: Destination, maximum: Int?) {
@@ -64,7 +66,7 @@ final class BodySink {
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-    if isConsumer, hasPiece { return .full }
+    if refuses() { return .full }
     guard let decoder else { return store(bytes) }
     decoder.feed(bytes)
     return pump(decoder)
@@ -78,11 +80,16 @@ final class BodySink {
   /// There is enough for the consumer that no more should come.
   private var hasPiece: Bool { collected.count >= Self.pieceSize }
 
-  /// Nothing is taken before the consumer has got what is there.
-  var isFull: Bool { isConsumer && hasPiece }
+  /// Whether there is no room: the consumer is busy, or has not yet been given what is enough for it. Who has been told
+  /// so waits for the consumer.
+  func refuses() -> Bool {
+    guard isConsumer, isOutstanding || hasPiece else { return false }
+    hasRefused = true
+    return true
+  }
 
-  /// The transfer cannot go on before the consumer takes something.
-  var isWaitedFor: Bool { isOutstanding && hasPiece }
+  /// The transfer cannot go on before the consumer is done with its piece.
+  var isWaitedFor: Bool { isOutstanding && hasRefused }
 
   /// The consumer has taken, or is taking, all there is.
   var isDelivered: Bool { collected.count == 0 && !isOutstanding }
@@ -109,6 +116,7 @@ final class BodySink {
   /// The consumer is free again; decodes on what was kept back.
   func pieceConsumed() -> Outcome {
     isOutstanding = false
+    hasRefused = false
     guard let decoder, !hasPiece else { return .taken }
     return pump(decoder)
   }

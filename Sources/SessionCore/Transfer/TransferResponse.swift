@@ -156,8 +156,8 @@ extension Transfer {
     if isSuspended { return }
     if let piece = sink.takePiece() {
       core.outbox.append(.data(id, piece))
-      // There is room again.
       updatePause()
+      updateClock()
     }
   }
 
