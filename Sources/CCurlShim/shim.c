@@ -50,6 +50,11 @@ CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callba
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
+CURLcode hs_easy_set_tls_callback(CURL *easy, curl_ssl_ctx_callback callback, void *context) {
+  CURLcode result = curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
+  return result ? result : curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context);
+}
+
 CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback) {
   return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, callback);
 }

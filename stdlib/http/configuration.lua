@@ -1,8 +1,11 @@
 -- Configurations: the fields, their types and defaults, and how they become the core's arguments.
 
 local headers = require "http.headers"
+local lazy = require "http.lazy"
 local options = require "http.options"
 local request = require "http.request"
+
+local security = lazy "http.security"
 
 local misuse = options.misuse
 
@@ -16,21 +19,17 @@ local CONFIGURATION = {
   tls_minimum_supported = "string", tls_maximum_supported = "string", http_should_use_pipelining = "boolean",
   http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
   http_maximum_connections_per_host = "integer", cookie_storage = "table|false", credential_storage = "false",
-  cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
+  cache = "table|false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
   http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
+  security_policy = "table", transport_security = "table", client_certificate = "table|string",
   protocol_classes = "list", allows_file_urls = "boolean",
 }
 
--- Fields that change what is safe; a version without them must not take them silently.
-local LATER = {
-  security_policy = true, transport_security = true, client_certificate = true,
-}
-
--- Likewise stores: only having none of them can be asked for.
-local STORAGES = { credential_storage = true, cache = true }
+-- Stores of which only none can be asked for.
+local STORAGES = { credential_storage = true }
 
 -- Fields that hold a store, and the module that knows its kind.
-local STORES = { cookie_storage = "http.cookies" }
+local STORES = { cookie_storage = "http.cookies", cache = "http.cache" }
 
 local DEFAULTS = {
   request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
@@ -69,7 +68,7 @@ end
 local function is_not_positive(value) return value ~= value or value <= 0 end
 
 local function check_field(name, value)
-  if LATER[name] or STORAGES[name] and value then
+  if STORAGES[name] and value then
     misuse("configuration field '%s' is not available in this version", name)
   end
   if CONFIGURATION[name] == nil then
@@ -143,7 +142,7 @@ local function copy_value(value, name)
   if headers.is(value) then return headers.from(value) end
   local copied = {}
   for key, one in next, value do copied[key] = copy_value(one) end
-  return copied
+  return setmetatable(copied, getmetatable(value))
 end
 
 local function new_configuration(fields, kind)
@@ -283,11 +282,15 @@ function configuration.flatten(given)
     local value = given[name]
     if value ~= nil then add(name, value) end
   end
+  if given.request_cache_policy ~= DEFAULTS.request_cache_policy then
+    add("request_cache_policy", given.request_cache_policy)
+  end
   if given.http_additional_headers then
     local fields, problem = headers.flatten(headers.from(given.http_additional_headers))
     if problem then misuse("configuration field 'http_additional_headers': %s", problem) end
     add("http_additional_headers", fields or "")
   end
+  if given.security_policy or given.transport_security or given.client_certificate then security.flatten(given, add) end
   for name, module in next, STORES do
     local store = rawget(given, STORE)[name]
     if store ~= nil then add(name, store and require(module).native(store)) end

@@ -308,14 +308,6 @@ local function bad_request(self, message)
   return nil, errors.new { domain = "url", code = "bad_url", message = message, url = request.shown_url(self.url) }
 end
 
--- The error of a call that may only be answered from a cache: there is nothing in one.
-function request.not_cached(url)
-  return errors.new {
-    domain = "url", code = "resource_unavailable", message = "no stored response, and the cache policy forbids to ask",
-    url = request.shown_url(url),
-  }
-end
-
 local function check_settings(self)
   if self.timeout then
     options.expect(self.timeout, "number", "a request's 'timeout'")
@@ -327,16 +319,13 @@ end
 
 -- What must not be sent in this session: nil and an error object, or true and the flat fields. (The URL is the core's
 -- matter.)
-function request.check(self, session)
+function request.check(self)
   if type(self.method) ~= "string" then options.expect(self.method, "string", "a request's 'method'") end
   if type(self.url) ~= "string" then options.expect(self.url, "string", "a request's 'url'") end
   if not KNOWN_METHODS[self.method] and not self.method:find("^[!#$%%&'*+%-.^_`|~%w]+$") then
     return bad_request(self, ("method %q is not a token (RFC 9110 §9.1)"):format(self.method))
   end
   check_settings(self)
-  if (self.cache_policy or session._cache_policy) == "return_cache_data_dont_load" then
-    return nil, request.not_cached(self.url)
-  end
   local list = self.headers
   if not list then return true end
   if not headers.is(list) then list = headers.from(list) end

@@ -60,6 +60,8 @@ local NAMED = {
 }
 settings.named = NAMED
 
+function NAMED.cache_policy(req) return req.cache_policy end
+
 function NAMED.network_service_type(req)
   local type_of = req.network_service_type
   return type_of ~= "default" and type_of or nil

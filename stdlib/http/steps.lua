@@ -138,7 +138,7 @@ function steps.redirect(self, head, proposed)
   if not request.is(answer) then
     error("will_perform_redirection must return a request, false or nothing, not " .. type(answer), 0)
   end
-  local fine, fields = request.check(answer, self.session)
+  local fine, fields = request.check(answer)
   self.current_request = answer
   if not fine then
     self.failure = fields
@@ -156,6 +156,20 @@ function steps.response(self, head)
   if disposition == nil or disposition == "allow" then return core.answer_response(self.number, true) end
   if disposition == "cancel" then return core.answer_response(self.number, false) end
   error(("did_receive_response must return \"allow\" or \"cancel\", not %s"):format(tostring(disposition)), 0)
+end
+
+function steps.cache(self, data, stored_at, info, ...)
+  local cached_response = require "http.cached_response"
+  local cached = cached_response.make(data, stored_at, info, ...)
+  local answer = call_delegate(self, "will_cache_response", cached)
+  if self.completing then return end
+  if answer == false then return core.answer_cache(self.number, false) end
+  if answer == nil then return core.answer_cache(self.number, true) end
+  cached_response.check(answer, "what will_cache_response returns")
+  local status, reason, fields, changed, user_info, storage = cached_response.flatten(answer)
+  if not status then error(reason, 0) end
+  if changed == data then changed = nil end
+  core.answer_cache(self.number, true, status, reason, fields, changed, user_info, storage)
 end
 
 function steps.informational(self, head)

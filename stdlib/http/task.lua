@@ -19,7 +19,7 @@ local task = {}
 -- The same bits as SessionCore.Interest.
 local INTEREST = {
   redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
-  connection_challenge = 128, bare_challenge = 256,
+  connection_challenge = 128, cache = 256, bare_challenge = 512,
 }
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
@@ -166,7 +166,7 @@ local function complete(self, err, head)
   end
 end
 
-function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected)
+function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected, cached)
   local self = active.take(number)
   if not self then return end
   scopes.leave(self.scope, self)
@@ -178,7 +178,7 @@ function task.on_completed(number, err, body, metrics, redirects, status, reason
   end
   local head
   if status then
-    head = response.make(status, reason, version, url, block, expected, body, metrics, redirects)
+    head = response.make(status, reason, version, url, block, expected, body, metrics, redirects, cached)
   end
   complete(self, err, head)
 end
@@ -199,6 +199,7 @@ local function interest_of(self)
   if delegate.did_receive_challenge then bits = bits | INTEREST.challenge | INTEREST.connection_challenge end
   if delegate.session_did_receive_challenge then bits = bits | INTEREST.connection_challenge end
   if delegate.did_send_body_data then bits = bits | INTEREST.sent end
+  if delegate.will_cache_response then bits = bits | INTEREST.cache end
   if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
   return bits
 end
@@ -266,7 +267,7 @@ end
 local function begin(self)
   local req = self.original_request
   local kind, value, extra
-  local fine, fields = request.check(req, self.session)
+  local fine, fields = request.check(req)
   if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
   local scheme, user, secret = settings_of.auth(self.settings.auth)
   local interest, destination, path = interest_of(self), destination_of(self)

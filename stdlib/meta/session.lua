@@ -1,8 +1,7 @@
 ---@meta http.session
 
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
----version. `security_policy`, `transport_security`, `client_certificate`, and `credential_storage` and `cache` other than
----`false` raise: they are not available in this version.
+---version. `credential_storage` and `cache` other than `false` raise: they are not available in this version.
 ---@class http.configuration
 ---@field identifier? string *
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
@@ -31,7 +30,10 @@
 ---@field interface? string A network interface or local address.
 ---@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
 ---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.
----@field ca_file? string Certificates to trust, in PEM.
+---@field ca_file? string Certificates to trust in place of the system's: a file in PEM, or a directory as `openssl rehash` makes it.
+---@field security_policy? http.security_policy How servers' certificates are judged beyond the usual.
+---@field transport_security? http.transport_security What may be asked for in clear text.
+---@field client_certificate? string|http.client_certificate|http.credential Shown to servers that ask for one; a text is the path of a file with certificate and key.
 ---@field protocol_classes? http.protocol_class[] What may answer requests in the network's place; the first that wants one gets it.
 ---@field allows_file_urls? boolean Whether `file:` URLs are read (GET and HEAD, regular files). Default false.
 

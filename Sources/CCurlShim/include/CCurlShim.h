@@ -23,6 +23,7 @@ CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_
                                       curl_closesocket_callback close_callback, void *close_context);
 CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callback);
 
+CURLcode hs_easy_set_tls_callback(CURL *easy, curl_ssl_ctx_callback callback, void *context);
 CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback);
 
 /* curl_global_init, with an allocator of our own (memory.c). */

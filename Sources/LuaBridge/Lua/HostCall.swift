@@ -91,4 +91,5 @@ public enum HostTypeNumber: Int32, CaseIterable, Sendable {
   case document
   case node
   case cookieStorage
+  case cache
 }

@@ -12,6 +12,7 @@ enum ConfigurationArguments {
   ) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
     configuration.cookieStorage = stores.cookies
+    configuration.cache = stores.cache
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
@@ -33,6 +34,9 @@ enum ConfigurationArguments {
     case "timeout_for_resource": assign(call.number(index)) { configuration.timeoutForResource = $0 }
     case "http_maximum_connections_per_host":
       assign(call.integer(index)) { configuration.maximumConnectionsPerHost = $0 }
+    case "request_cache_policy":
+      assign(call.string(index).flatMap(CachePolicy.init)) { configuration.cachePolicy = $0 }
+    case "cache": assign(storage(call, index, CacheModule.type)) { configuration.cache = $0 }
     case "http_additional_headers":
       assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
     case "credential_storage":
@@ -57,6 +61,11 @@ enum ConfigurationArguments {
     case "ca_file": assign(call.string(index)) { configuration.caFile = $0 }
     case "tls_minimum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMinimum = $0 }
     case "tls_maximum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMaximum = $0 }
+    case "security_policy": assign(TrustArguments.policies(call, index)) { configuration.securityPolicies = $0 }
+    case "transport_security":
+      assign(TrustArguments.transportSecurity(call, index)) { configuration.transportSecurity = $0 }
+    case "client_certificate":
+      assign(TrustArguments.clientCertificate(call, index)) { configuration.clientCertificate = $0 }
     case "cookie_storage":
       assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
     case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
@@ -99,7 +108,7 @@ enum ConfigurationArguments {
   private static let httpVersions: [String: HTTPVersionPolicy] = [
     "auto": .automatic, "1.0": .http1_0, "1.1": .http1_1, "2": .http2, "2-prior-knowledge": .http2PriorKnowledge,
   ]
-  private static let tlsVersions: [String: TLSVersion] = [
+  static let tlsVersions: [String: TLSVersion] = [
     "1.0": .v1_0, "1.1": .v1_1, "1.2": .v1_2, "1.3": .v1_3,
   ]
 }

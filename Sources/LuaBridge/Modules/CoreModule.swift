@@ -107,6 +107,7 @@ enum CoreModule {
         return .returned
       },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
+      command("write_cache", scheduler) { .writeCache(SessionID($0)) },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }
         scheduler.submit(.invalidateSession(SessionID(id), cancellingTasks: call.boolean(2)))
@@ -124,6 +125,7 @@ enum CoreModule {
       },
       answer("answer_challenge", scheduler, ChallengeArguments.answer),
       answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
+      answer("answer_cache", scheduler) { call in .cache(call.boolean(2) ? cached(call) : nil) },
       answer("consumed", scheduler) { _ in .dataConsumed },
       answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },
       answer("body_failed", scheduler) { call in
@@ -157,6 +159,19 @@ enum CoreModule {
         return .returned
       },
     ]
+  }
+
+  /// What a handler wants stored: status, reason, fields, data, user information, storage; all nil for what there was.
+  private static func cached(_ call: HostCall) -> CachedResponse {
+    let head = ResponseHead(
+      status: call.integer(3) ?? 0, reason: call.string(4) ?? "", httpVersion: "", url: "",
+      headerBlock: HeaderField.block(TaskArguments.fields(call.bytes(5))), expectedContentLength: -1)
+    let cached = CachedResponse(head: head, data: call.bytes(6).map(Bytes.init(copying:)) ?? Bytes(), storedAt: 0)
+    cached.isUnchanged = call.isNil(3)
+    cached.hasNewData = !call.isNil(6)
+    cached.userInfo = call.bytes(7).map(Array.init) ?? []
+    cached.storage = call.string(8).flatMap(CachedResponse.Storage.init) ?? .allowed
+    return cached
   }
 
   private static func command(

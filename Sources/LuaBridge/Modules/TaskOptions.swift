@@ -15,6 +15,9 @@ enum TaskOptions {
 
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
+    case "cache_policy":
+      guard let policy = CachePolicy(rawValue: value) else { return false }
+      task.cachePolicy = policy
     case "network_service_type":
       guard let type = ServiceType(name: value) else { return false }
       task.serviceType = type

@@ -25,6 +25,8 @@ public enum Command {
   case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
+  /// Writes to disk what is to be there (part of `URLSession.flush`).
+  case writeCache(SessionID)
 }
 
 /// Answers to the events that make a task wait.
@@ -44,6 +46,8 @@ public enum Answer {
   /// To `Event.needsBodyStream`: a fresh body, or `nil` when there is none to be had
   /// (the task then fails with `request_body_stream_exhausted`).
   case newBody(RequestBody?)
+  /// To `Event.willCache`: what to store, `nil` for nothing.
+  case cache(CachedResponse?)
   /// To `Event.needsLoader`.
   case loader(Loader)
   /// After `.loader(.script)`: how far the load has come.

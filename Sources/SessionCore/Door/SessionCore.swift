@@ -26,6 +26,7 @@ public final class SessionCore: Port {
   private var sessions: [Int: Session] = [:]
   private var transfers = IDTable<Transfer>()
   private var multis: [Multi?] = []
+  let caches = CoreCaches()
   /// By the container they are in.
   private var downloadDirectories: [String: DownloadDirectory] = [:]
 
@@ -41,11 +42,14 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
+    caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
     for directory in downloadDirectories.values { directory.removeAll() }
     downloadDirectories.removeAll()
   }
+
+  public var isBusyInBackground: Bool { caches.isRevalidating }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
 
@@ -62,6 +66,7 @@ public final class SessionCore: Port {
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
+    case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
     }
   }
 
@@ -71,7 +76,7 @@ public final class SessionCore: Port {
     while true {
       work()
       flush()
-      if !outbox.isEmpty || isWoken { break }
+      if !outbox.isEmpty || isWoken || caches.takeCalm() { break }
       // Also when the deadline has passed already: a caller that is always busy must not starve the transfers.
       if hasPolled, let deadline, now >= deadline { break }
       isWoken = poll(until: deadline)
@@ -111,6 +116,7 @@ public final class SessionCore: Port {
       }
     }
     if !loading.isEmpty { pumpLoads() }
+    caches.write(due: now)
     if networkChanged { retryUnconnected() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
@@ -162,6 +168,7 @@ public final class SessionCore: Port {
     guard loading.isEmpty, !networkChanged else { return 0 }
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
+    if let write = caches.deadline, write < next { next = write }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
     }
@@ -236,6 +243,11 @@ public final class SessionCore: Port {
       outbox.append(.completed(id, Completion(error: error)))
       return
     }
+    start(id, session, request)
+  }
+
+  /// Begins a task whose session is there.
+  func start(_ id: TaskID, _ session: Session, _ request: TaskRequest) {
     let transfer = Transfer(id: id, session: session, options: request)
     transfers[id.rawValue] = transfer
     session.taskCount += 1
@@ -266,7 +278,11 @@ public final class SessionCore: Port {
     transfers[transfer.id.rawValue] = nil
     timers.remove(transfer)
     if !unconnected.isEmpty { unconnected.removeAll { $0 === transfer } }
-    outbox.append(.completed(transfer.id, completion))
+    if CoreCaches.isRevalidation(transfer.id) {
+      caches.endRevalidation(CacheKey.make(transfer.options.request.url))
+    } else {
+      outbox.append(.completed(transfer.id, completion))
+    }
     let session = transfer.session
     session.taskCount -= 1
     endIfIdle(session)

@@ -32,6 +32,9 @@ public struct HeaderField: Equatable, Sendable {
     self.name = name
     value = bytes
   }
+
+  /// Field lines, each ended by CRLF.
+  public static func block(_ fields: [HeaderField]) -> Bytes { MessageFields(fields).block }
 }
 
 /// Where a request body comes from. All but `.reader` can be sent again from the start.
@@ -74,6 +77,8 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
+  /// `nil`: the session's.
+  public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.
   public var priority: Double = 0.5
   /// `.standard`: the session's.
@@ -101,8 +106,9 @@ public struct Interest: OptionSet, Sendable {
   public static let challenge = Interest(rawValue: 64)
   /// Those that concern a connection (`ProtectionSpace.isConnectionLevel`).
   public static let connectionChallenge = Interest(rawValue: 128)
+  public static let cache = Interest(rawValue: 256)
   /// A 401 that names no scheme: asked about as one of the scheme "default".
-  public static let bareChallenge = Interest(rawValue: 256)
+  public static let bareChallenge = Interest(rawValue: 512)
 }
 
 /// Where the response body goes.
@@ -160,11 +166,16 @@ public struct SessionConfiguration {
   public var resolve: [(String, String)] = []
   public var interface: String?
   public var unixSocket: String?
+  /// Certificates to trust in place of the system's: a file of them in PEM, or a directory as `openssl rehash` makes it.
   public var caFile: String?
   /// The directory in which download tasks keep their files. `nil`: that of the system for temporary files.
   public var sharedContainer: String?
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
+  public var securityPolicies = SecurityPolicies()
+  public var transportSecurity = TransportSecurity()
+  /// Shown to servers that ask for one.
+  public var clientCertificate: ClientCertificate?
   /// Where cookies are kept; `nil`: they are neither kept nor sent.
   public var cookieStorage: CookieStorage?
   /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
@@ -175,6 +186,9 @@ public struct SessionConfiguration {
   public var asksForLoaders = false
   /// `file:` URLs are read.
   public var allowsFileURLs = false
+  public var cachePolicy = CachePolicy.useProtocolCachePolicy
+  /// `nil`: nothing is stored.
+  public var cache: ResponseCache?
   /// What the traffic is for, unless the request says it.
   public var serviceType = ServiceType.standard
   /// A request that cannot be made for want of a network waits until there is one.

@@ -20,6 +20,10 @@ struct ResponseIntake {
   private(set) var isChunked = false
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
+  /// Something in the head says how long it holds, or identifies the representation.
+  private(set) var hasCachingFields = false
+  /// It is a stored response.
+  var isFromCache = false
   private(set) var hasSetCookie = false
   private(set) var isHeadComplete = false
 
@@ -81,7 +85,7 @@ struct ResponseIntake {
   func head(url: String) -> ResponseHead {
     ResponseHead(
       status: status, reason: reason, httpVersion: httpVersion, url: url, headerBlock: block,
-      expectedContentLength: contentLength)
+      expectedContentLength: contentLength, isFromCache: isFromCache)
   }
 
   private mutating func append(_ text: UnsafeRawBufferPointer, line: UnsafeRawBufferPointer) {
@@ -117,9 +121,19 @@ struct ResponseIntake {
         contentLength = HeaderText.number(value) ?? -1
       } else if HeaderText.value(of: "content-encoding", in: field) != nil {
         hasContentEncoding = true
+      } else if HeaderText.value(of: "cache-control", in: field) != nil {
+        hasCachingFields = true
+      }
+    case UInt8(ascii: "e"):
+      if HeaderText.value(of: "etag", in: field) != nil || HeaderText.value(of: "expires", in: field) != nil {
+        hasCachingFields = true
       }
     case UInt8(ascii: "l"):
-      if HeaderText.value(of: "location", in: field) != nil { hasLocation = true }
+      if HeaderText.value(of: "location", in: field) != nil {
+        hasLocation = true
+      } else if HeaderText.value(of: "last-modified", in: field) != nil {
+        hasCachingFields = true
+      }
     case UInt8(ascii: "s"):
       if HeaderText.value(of: "set-cookie", in: field) != nil { hasSetCookie = true }
     case UInt8(ascii: "t"):

@@ -35,6 +35,8 @@ struct TaskMachine {
     case askingBody
     /// The transfer is over and the consumer still has pieces to take. consumed → completed · failed → completed
     case delivering
+    /// A handler decides whether the response is stored. cacheAnswered → settling or completed · failed → completed
+    case askingCache(settles: Bool)
     /// The file is being made durable by a helper thread. settled → completed · failed → completed
     case settling
     /// The completion has been queued: the end.
@@ -63,6 +65,8 @@ struct TaskMachine {
     case bodyMissing
     /// The layer above gave a body to send, or none.
     case newBody(available: Bool)
+    /// The layer above has said whether the response is stored.
+    case cacheAnswered
     /// The helper thread is done with the file.
     case settled(success: Bool)
     /// Cancelled, timed out, or a handler failed.
@@ -102,7 +106,10 @@ struct TaskMachine {
 
   enum Ending {
     /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
-    case success(undelivered: Bool, settles: Bool)
+    /// `asksCache`: a handler decides whether it is stored.
+    case success(undelivered: Bool, settles: Bool, asksCache: Bool = false)
+    /// It failed, and a stored response takes its place.
+    case replaced
     case failure
     /// No connection without credentials: a handler is asked, and the failure stands unless it gives some.
     case challenged
@@ -134,6 +141,8 @@ struct TaskMachine {
     case nextRequest
     /// Ask for a body that can be sent.
     case askBody
+    /// Ask whether the response is stored.
+    case askCache
     /// Say that the task waits, and have it told when the network has changed.
     case awaitNetwork
     case settleFile
@@ -150,6 +159,8 @@ struct TaskMachine {
   private var wantsBody = false
   /// How the transfer ended while a handler was being asked.
   private var ending = Ending.failure
+  /// Once the consumer has taken all, a handler is asked about storing it.
+  private var asksCache = false
 
   var isComplete: Bool { state == .completed }
 
@@ -159,7 +170,7 @@ struct TaskMachine {
     switch state {
     case .transferring, .draining: return true
     case .queued, .askingLoader, .unconnected, .askingRedirect, .askingChallenge, .askingResponse, .askingBody,
-      .delivering, .settling, .completed:
+      .delivering, .askingCache, .settling, .completed:
       return false
     }
   }
@@ -176,7 +187,8 @@ struct TaskMachine {
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
     case .networkChanged: return networkChanged()
-    case .consumed: return state == .delivering ? complete(success: true) : .none
+    case .consumed: return state == .delivering ? delivered(settles: false) : .none
+    case .cacheAnswered: return cacheAnswered()
     case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
@@ -295,7 +307,8 @@ struct TaskMachine {
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .unconnected, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .unconnected, .askingBody, .delivering, .askingCache, .settling, .completed:
+      return .none
     }
   }
 
@@ -305,6 +318,7 @@ struct TaskMachine {
     case .bodyLost:
       wantsBody = true
       return followUp()
+    case .replaced: return followUp()
     case .unconnected:
       state = .unconnected
       return .awaitNetwork
@@ -312,17 +326,31 @@ struct TaskMachine {
       self.ending = .failure
       state = .askingChallenge(transferEnded: true)
       return .askChallenge
-    case .success(let undelivered, let settles):
-      if settles {
-        state = .settling
-        return .settleFile
-      }
+    case .success(let undelivered, let settles, let asksCache):
+      self.asksCache = asksCache
       if undelivered {
         state = .delivering
         return .none
       }
-      return complete(success: true)
+      return delivered(settles: settles)
     }
+  }
+
+  /// The consumer has everything, or there is none.
+  private mutating func delivered(settles: Bool) -> Action {
+    if asksCache {
+      state = .askingCache(settles: settles)
+      return .askCache
+    }
+    guard settles else { return complete(success: true) }
+    state = .settling
+    return .settleFile
+  }
+
+  private mutating func cacheAnswered() -> Action {
+    guard case .askingCache(let settles) = state else { return .none }
+    asksCache = false
+    return delivered(settles: settles)
   }
 
   private mutating func followUp() -> Action {

@@ -14,6 +14,11 @@ enum Callbacks {
     hs_easy_set_pointer(curl, CURLOPT_SEEKDATA, context)
     hs_easy_set_prerequest_callback(curl, prerequest)
     hs_easy_set_pointer(curl, CURLOPT_PREREQDATA, context)
+    if hs_easy_set_tls_callback(curl, secure, context) == CURLE_OK {
+      // Names are judged with everything else that is in the certificate.
+      hs_easy_set_long(curl, CURLOPT_SSL_VERIFYHOST, 0)
+      hs_easy_set_long(curl, CURLOPT_PROXY_SSL_OPTIONS, ProxyMark.option)
+    }
     // A connection outlives the handle that made it, but never the poller.
     hs_easy_set_socket_callbacks(
       curl, openSocket, context, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
@@ -45,6 +50,12 @@ enum Callbacks {
 
   private static let prerequest: curl_prereq_callback = { context, _, _, _, _ in
     with(context, otherwise: false) { $0.requestBegins() } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+  }
+
+  private static let secure: curl_ssl_ctx_callback = { _, tls, context in
+    guard let tls else { return CURLE_ABORTED_BY_CALLBACK }
+    let isReady = with(context, otherwise: false) { $0.secure(OpaquePointer(tls)) }
+    return isReady ? CURLE_OK : CURLE_ABORTED_BY_CALLBACK
   }
 
   private static let openSocket: curl_opensocket_callback = { context, _, address in

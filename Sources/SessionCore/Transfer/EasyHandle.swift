@@ -16,6 +16,7 @@ final class EasyHandle {
   let errorBuffer: UnsafeMutablePointer<CChar>
   /// Not to be used again: libcurl has learnt something (a Digest nonce, a refused expectation) that it cannot forget.
   var isTainted = false
+  var generation = 0
 
   // What it is set to.
   private var urlText: String?

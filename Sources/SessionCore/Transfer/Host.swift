@@ -5,6 +5,10 @@ final class Host {
   let port: Int
   /// The proxy its requests go through; "" is none.
   let proxy: String
+  /// What is asked of its TLS; nil where there is none.
+  let trust: HostTrust?
+  /// Why nothing may be asked of it.
+  let problem: TaskError?
   /// Where that proxy is, as a protection space names it.
   private(set) lazy var proxyPlace = Place(proxy: proxy)
   /// User and password in the proxy's URL.
@@ -56,7 +60,9 @@ final class Host {
   }
 
   /// `mayShare`: HTTP/2 is possible there.
-  init(scheme: String, name: String, port: Int, proxy: String, maximumConnections: Int, mayShare: Bool) {
+  init(
+    scheme: String, name: String, port: Int, proxy: String, maximumConnections: Int, mayShare: Bool, trust: SessionTrust
+  ) {
     self.scheme = scheme
     self.name = name
     self.port = port
@@ -64,6 +70,8 @@ final class Host {
     self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
     self.mayShare = mayShare
     dialect = mayShare ? .unknown : .http1
+    self.trust = scheme == "https" ? trust.host(name, port: port) : nil
+    problem = self.trust?.problem ?? trust.problem(scheme: scheme, host: name)
   }
 
   var speaksHTTP2: Bool { dialect == .http2 }

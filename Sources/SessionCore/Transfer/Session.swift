@@ -5,6 +5,8 @@ final class Session {
   unowned(unsafe) let core: SessionCore
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
+  let cache: ResponseCache?
+  let trust: SessionTrust
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
   /// Why nothing may be sent with these fields.
@@ -29,6 +31,8 @@ final class Session {
   /// Where it has been let in.
   let spaces = AuthenticatedSpaces()
   let credentialStore: CredentialStore?
+  /// Of the handles: older ones are not used again.
+  private var generation = 0
   /// Tasks that are not complete.
   var taskCount = 0
   var isInvalidated = false
@@ -51,13 +55,15 @@ final class Session {
     case .store(let store): credentialStore = store
     }
     proxies = ProxyRules(configuration.proxy)
+    cache = configuration.cache
+    cache.map(core.caches.adopt)
+    trust = SessionTrust(configuration)
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
       configuration.additionalHeaders
       + [
-        HeaderField("User-Agent", connectionOptions.userAgent),
-        HeaderField("Accept-Encoding", "gzip, deflate, br, zstd"),
+        HeaderField("User-Agent", connectionOptions.userAgent), ConnectionOptions.acceptEncoding,
       ].filter { field in
         !configuration.additionalHeaders.contains { HeaderText.equalNames($0.name, field.name) }
       }
@@ -72,15 +78,18 @@ final class Session {
   }
 
   func takeHandle() -> EasyHandle? {
-    pool.popLast() ?? EasyHandle(session: self)
+    if let pooled = pool.popLast() { return pooled }
+    let made = EasyHandle(session: self)
+    made?.generation = generation
+    return made
   }
 
   /// - Parameter nonce: what a nonce that it has is good for.
   func giveBack(_ easy: EasyHandle, nonce: NonceKey?) {
     easy.transfer = nil
-    if let nonce {
+    if let nonce, easy.generation == generation {
       keep(easy, nonce)
-    } else if !easy.isTainted, pool.count < Self.poolLimit {
+    } else if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit {
       pool.append(easy)
     }
   }
@@ -134,7 +143,7 @@ final class Session {
       hosts[key]
       ?? Host(
         scheme: parts.scheme, name: name, port: port, proxy: proxies.proxy(scheme: parts.scheme, host: name),
-        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme))
+        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme), trust: trust)
     if hosts.count >= Self.hostLimit { forgetIdleHosts() }
     hosts[key] = host
     if let authority { hosts[authority] = host }
@@ -175,5 +184,9 @@ final class Session {
     retireLanes()
     lanes = fresh
     hosts.values.forEach { $0.forgetIdleConnections() }
+    // The handles have TLS sessions that would be gone on with, unasked.
+    pool.removeAll()
+    generation += 1
+    trust.forget()
   }
 }

@@ -31,6 +31,8 @@ final class Transfer: TimerEntry {
   /// What makes the request in libcurl's place.
   var load: LocalLoad?
   var isLoadQueued = false
+  /// What the cache has to do with the current request; nil for nothing.
+  var caching: CacheTransaction?
   /// The layer above has said who makes the request.
   var isLoaderChosen = false
   /// libcurl has the handle.
@@ -87,6 +89,9 @@ final class Transfer: TimerEntry {
   var isRepeating = false
   /// errno of the last attempt to connect.
   var lastSystemError = 0
+
+  /// Of the connection it has made itself.
+  var connectionTrust: ConnectionTrust?
 
   // Follow-ups.
   var followUp: FollowUp?
@@ -176,6 +181,7 @@ final class Transfer: TimerEntry {
     case .receiveNothing: receiveNothing()
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
+    case .askCache: askCache()
     case .awaitNetwork: awaitNetwork()
     case .settleFile: settleFile()
     case .complete(let success): complete(success)
@@ -217,6 +223,7 @@ final class Transfer: TimerEntry {
     }
     guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
+    if load == nil, session.cache != nil || cachePolicy == .returnCacheDataDontLoad, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true

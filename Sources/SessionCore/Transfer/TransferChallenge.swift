@@ -110,6 +110,7 @@ extension Transfer {
   // MARK: The handler
 
   func askChallenge() {
+    if let question = connectionTrust?.question { return ask(question) }
     guard let auth, let offer = auth[proxy: auth.asksProxy].exchange.current else { return }
     let challenge = Challenge(protectionSpace(offer, isProxy: auth.asksProxy))
     challenge.parameters = offer.parameters
@@ -122,7 +123,9 @@ extension Transfer {
 
   /// The handler's word on a challenge.
   func receiveChallengeAnswer(_ answer: ChallengeAnswer) {
-    guard case .askingChallenge = machine.state, let auth else { return }
+    guard case .askingChallenge = machine.state else { return }
+    if let question = connectionTrust?.question { return receive(answer, to: question) }
+    guard let auth else { return }
     switch answer {
     case .useCredential(let credential): useGiven(credential, auth)
     case .performDefaultHandling: answerWithStored(auth) ? followChallenge() : deliverChallenge()
@@ -159,6 +162,10 @@ extension Transfer {
   private func followInstead(_ changed: Request, _ auth: TransferAuth) {
     let isProxy = auth.asksProxy
     if let offer = auth[proxy: isProxy].exchange.current { auth[proxy: isProxy].exchange.answer(offer, with: nil) }
+    followInstead(changed)
+  }
+
+  func followInstead(_ changed: Request) {
     let current = FollowUp(request: request, keepsBody: true, crossesOrigin: false, status: intake.status)
     var next = makeFollowUp(changed, proposed: current)
     next.isRedirect = false

@@ -34,6 +34,7 @@ extension Transfer {
     let message =
       core.now >= resourceDeadline
       ? "the resource timeout passed" : "no data for \(requestTimeout) seconds (request timeout)"
+    if core.now < resourceDeadline, isAttached, fallsBack() { return replaceTransfer() }
     fail(TaskError(.timedOut, message, url: url))
   }
 }

@@ -42,6 +42,7 @@ extension Transfer {
     case .bodyFailed(let error):
       if isWaitingForChunk { fail(error) }
     case .newBody(let body): receiveNewBody(body)
+    case .cache(let answer): receiveCacheAnswer(answer)
     case .loader(let loader): receiveLoader(loader)
     case .load(let step): receiveLoadStep(step)
     }

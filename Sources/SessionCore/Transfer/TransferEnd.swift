@@ -10,6 +10,7 @@ extension Transfer {
     if isAttached, let easy { recordTransaction(easy) }
     if load != nil { recordLoad() }
     load = nil
+    caching = nil
     heldEnd = nil
     let host = self.host
     let wasAttached = isAttached

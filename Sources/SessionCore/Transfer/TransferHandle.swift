@@ -57,6 +57,7 @@ extension Transfer {
     dropped = 0
     isVerdictDeferred = false
     isHeadHeld = false
+    connectionTrust = nil
     requestsBegun = 0
     sawHeader = false
     expectsHead = true
@@ -87,7 +88,9 @@ extension Transfer {
   /// libcurl is done with the transfer.
   func transferEnded(_ result: CURLcode) {
     guard isAttached, let easy else { return }
-    recordTransaction(easy)
+    // An attempt that only led to a question is none that metrics tell of.
+    if connectionTrust?.question == nil { recordTransaction(easy) }
+    if result == CURLE_OK { connectionTrust?.succeed() }
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
     detach()
     let host = self.host
@@ -103,7 +106,31 @@ extension Transfer {
   func takeEnd(_ end: HeldEnd) {
     if isVerdictDeferred { judge() }
     let isAnswered = takeTunnelChallenge()
-    advance(.ended(ending(isAnswered ? CURLE_OK : end.result, end.failure)))
+    let result = isAnswered ? CURLE_OK : end.result
+    advance(.ended(recorded(ending(result, end.failure), result)))
+  }
+
+  /// Gives up on the transfer; a stored response takes its place.
+  func replaceTransfer() {
+    guard let easy else { return }
+    recordTransaction(easy)
+    detach()
+    let host = self.host
+    advance(.ended(.replaced))
+    if let host { startNext(host) }
+  }
+
+  /// The ending as the cache has it: what has come whole is stored, and what failed may be replaced.
+  private func recorded(_ ending: TaskMachine.Ending, _ result: CURLcode) -> TaskMachine.Ending {
+    guard caching != nil else { return ending }
+    switch ending {
+    case .success(let undelivered, let settles, _) where result == CURLE_OK:
+      return .success(undelivered: undelivered, settles: settles, asksCache: bodyRecorded())
+    case .failure where machine.state == .draining && result == CURLE_OK && !hasFailed: _ = bodyRecorded()
+    case .failure where fallsBack(), .unconnected where fallsBack(): return .replaced
+    case .success, .failure, .bodyLost, .challenged, .replaced, .unconnected: break
+    }
+    return ending
   }
 
   private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
@@ -112,6 +139,7 @@ extension Transfer {
       error = TaskError(.networkConnectionLost, message, url: url)
     }
     if hasFailed || machine.state == .draining { return .failure }
+    if connectionTrust?.question != nil, machine.state == .transferring { return .challenged }
     if result == CURLE_OK || isWhole(result) {
       switch machine.state {
       // Nothing has been given to the sink.
@@ -185,6 +213,11 @@ extension Transfer {
     let text = easy.errorText
     let underlying = CurlErrors.underlying(result, text: text)
     if refusedRepeat { return repeatRefused(underlying) }
+    if var error = connectionError(result, text) {
+      error.url = url
+      error.underlying = underlying
+      return error
+    }
     lastSystemError = easy.long(CURLINFO_OS_ERRNO)
     let code = CurlErrors.code(
       for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text, systemError: lastSystemError)

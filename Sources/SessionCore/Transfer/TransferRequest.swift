@@ -13,7 +13,7 @@ extension Transfer {
       url = request.url
       urlCredentials = originCredentials
       host = known
-      return true
+      return mayAsk(known)
     }
     if let problem = SchemeCheck.problem(with: request.url) { return findLoad(problem) }
     if let problem = parseURL(into: session.scratchURL) {
@@ -23,11 +23,17 @@ extension Transfer {
     let authority =
       look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
     host = session.host(of: session.scratchURL, authority: authority, service: service)
-    guard host != nil else {
+    guard let host else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
     }
-    return true
+    return mayAsk(host)
+  }
+
+  private func mayAsk(_ host: Host) -> Bool {
+    guard let problem = host.problem else { return true }
+    fail(problem)
+    return false
   }
 
   private func knownHost(_ look: URLLook) -> Host? {
@@ -153,7 +159,9 @@ extension Transfer {
     let authorization = authorizationHeader
     let replacesField = auth.map { !$0.server.answer.isNone } ?? false
     let cookies = session.cookiesToSend == nil ? nil : cookieField
-    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil
+    let conditions = caching?.load.conditions ?? []
+    let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty
+    let isPlain = request.headers.isEmpty && addsNothing && options.decompress
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
@@ -169,6 +177,7 @@ extension Transfer {
     }
     if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
     if let authorization { list.append("Authorization: \(authorization)") }
+    conditions.forEach(list.append)
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list
   }
@@ -203,6 +212,15 @@ extension Transfer {
     }
   }
 
+  /// Whose response it will be; nil for nobody's in particular. Never leaves the process but as a digest.
+  var cacheIdentity: String? {
+    if let known = authorizationHeader { return known }
+    switch authentication {
+    case .scheme(_, let user, let password), .any(let user, let password): return "\(user):\(password)"
+    case .none, .basic, .bearer: return nil
+    }
+  }
+
   // MARK: The body
 
   /// libcurl is about to send the request. False when it must not: the connection died, and a repetition could do
@@ -224,7 +242,7 @@ extension Transfer {
       intake.reset()
     }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
-    return true
+    return isConnectionTrusted
   }
 
   private func recordTLS(_ easy: EasyHandle) {

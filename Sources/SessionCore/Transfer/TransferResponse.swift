@@ -46,6 +46,7 @@ extension Transfer {
       expectation = .never
       return .again(needsBody: !canReplayBody)
     }
+    if let caching, let verdict = cacheVerdict(caching) { return verdict }
     if let verdict = redirectVerdict() { return verdict }
     return options.interest.contains(.response) ? .finalAsking : .final
   }
@@ -64,7 +65,7 @@ extension Transfer {
   /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was
   /// not met leaves the connection in doubt as well.
   private var dropsConnection: Bool {
-    guard bodyMode == .drop else { return false }
+    guard bodyMode == .drop, caching?.isCompletion != true else { return false }
     return intake.status == 417 || max(dropped, intake.contentLength) > Self.drainLimit
   }
 
@@ -106,6 +107,7 @@ extension Transfer {
     case .hold: return pauseReceiving()
     case .drop:
       dropped += bytes.count
+      caching?.record(bytes)
       return dropsConnection ? 0 : bytes.count
     case .deliver: return deliver(bytes)
     }
@@ -124,6 +126,7 @@ extension Transfer {
     switch sink.receive(bytes) {
     case .taken:
       received += bytes.count
+      caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       return bytes.count
     case .full:
