@@ -33,9 +33,7 @@ import Testing
     ScriptCase(
       "what this version has not raises where it would matter for safety or storage",
       """
-      local later = {
-        cache = {}, credential_storage = {},
-      }
+      local later = { credential_storage = {} }
       local refused = {}
       for name, value in pairs(later) do
         local ok, message = pcall(http.configuration.default, { [name] = value })
@@ -47,7 +45,7 @@ import Testing
       print(c.cache, c.network_service_type, c.discretionary, c.allows_cellular_access)
       print((pcall(http.configuration.default, { http_cookie_accept_policy = "sometimes" })))
       print((pcall(http.configuration.default, { request_cache_policy = "sometimes" })))
-      """, prints: "2", "false\tvideo\ttrue\tfalse", "false", "false"),
+      """, prints: "1", "false\tvideo\ttrue\tfalse", "false", "false"),
     ScriptCase(
       "session.configuration is a new copy each time, tables included",
       """

@@ -65,6 +65,11 @@ function http.request(url) end
 ---@return http.error? err The file holds something else.
 function http.cookie_storage(fields) end
 
+---A cache for responses, to be given to a configuration or to be looked into.
+---@param fields? { path?: string, memory_capacity?: integer, disk_capacity?: integer } A directory (without one: memory only), and how much is kept (default 8 MiB and 256 MiB). No body may be larger than the capacity, nor than 64 MiB.
+---@return http.cache
+function http.cache(fields) end
+
 ---Makes a credential, to answer a challenge with.
 ---@param fields http.credential.fields
 ---@return http.credential
@@ -212,7 +217,7 @@ function job:cancel() end
 ---@field auth? http.auth|http.authenticator Credentials, or an authenticator of `http.auth`.
 ---@field redirects? integer|boolean How many to follow (default 20); false for none: the redirect itself is the response.
 ---@field expect_continue? boolean|"auto" Whether to wait for "100 Continue" before the body (default "auto": large bodies).
----@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" Default: the session's. This version stores no responses, so "return_cache_data_dont_load" is always `resource_unavailable`.
+---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" Default: the session's. See `http.request.fields`.
 ---@field sink? fun(data: string)|string|file* Where the body goes, in place of `response.body`: a function, called with each piece; a path (written under a temporary name, renamed when whole; a device or pipe is written directly); or an open file. Only a successful (2xx) body goes to a path: that of another status is in `response.body`, and a file that was there stays.
 ---@field progress? fun(received: integer, expected: integer)|http.progress.bar|"bar" Called as data comes in; `expected` may be `http.TRANSFER_SIZE_UNKNOWN`. "bar": a bar of http.progress, named after the file or the URL.
 ---@field max_body? integer Bytes; a longer body is `data_length_exceeds_maximum`.

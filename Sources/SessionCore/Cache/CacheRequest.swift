@@ -81,7 +81,8 @@ enum RequestedRange: Equatable {
     guard length > 0 else { return nil }
     switch self {
     case .from(let first): return first < length ? first...(length - 1) : nil
-    case .bounded(let range): return range.lowerBound < length ? range.lowerBound...min(range.upperBound, length - 1) : nil
+    case .bounded(let range):
+      return range.lowerBound < length ? range.lowerBound...min(range.upperBound, length - 1) : nil
     case .suffix(let count): return max(0, length - count)...(length - 1)
     }
   }

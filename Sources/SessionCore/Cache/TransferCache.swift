@@ -71,7 +71,8 @@ extension Transfer {
 
   private func makeCacheRequest() -> CacheRequest {
     var fields = request.headers
-    for field in session.defaultHeaders where !request.headers.contains(where: { HeaderText.equalNames($0.name, field.name) }) {
+    for field in session.defaultHeaders
+    where !request.headers.contains(where: { HeaderText.equalNames($0.name, field.name) }) {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       fields.append(field)
     }
@@ -100,7 +101,8 @@ extension Transfer {
   private func received(_ caching: CacheTransaction) -> CacheRules.Received {
     CacheRules.Received(
       status: intake.status, reason: intake.reason, httpVersion: intake.httpVersion,
-      fields: intake.block.withBytes { MessageFields(block: $0) }, requestedAt: caching.requestedAt, receivedAt: WallClock.now,
+      fields: intake.block.withBytes { MessageFields(block: $0) }, requestedAt: caching.requestedAt,
+      receivedAt: WallClock.now,
       answeredChallenge: cacheIdentity == nil && auth.map { !$0.server.answer.isNone } ?? false)
   }
 
