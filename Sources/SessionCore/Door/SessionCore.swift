@@ -116,8 +116,8 @@ public final class SessionCore: Port {
     var isBusy = true
     while isBusy {
       isBusy = false
-      for multi in multis {
-        guard let multi else { continue }
+      for index in multis.indices {
+        guard let multi = multis[index], multi.hasWorked || multi.isDue(now: now) else { continue }
         if insideLibcurl({ multi.actOnTimer(now: now) }) { isBusy = true }
         while let (easy, result) = multi.nextEnded() {
           isBusy = true

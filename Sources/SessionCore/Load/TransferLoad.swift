@@ -178,6 +178,6 @@ extension Transfer {
     result.requestEnd = result.requestStart
     if !result.responseStart.isNaN { result.responseEnd = WallClock.now }
     result.responseBodyBytes = received
-    transactions.append(result)
+    keep(result)
   }
 }

@@ -49,6 +49,10 @@ struct ResponseIntake {
   }
 
   mutating func receive(_ line: UnsafeRawBufferPointer) -> Line {
+    if status != 0, !isHeadComplete, Self.isPlainField(line) {
+      block.append(line)
+      return .part
+    }
     if isHeadComplete || status == 0, Self.isStatusLine(line) {
       reset()
       parseStatusLine(line)
@@ -105,6 +109,23 @@ struct ResponseIntake {
       block.append(text)
     }
     block.appendLineEnd()
+  }
+
+  /// A field as it should be, of a name the core need not look at.
+  @inline(__always)
+  private static func isPlainField(_ line: UnsafeRawBufferPointer) -> Bool {
+    let count = line.count
+    guard count > 12, line[count - 1] == 0x0A, line[count - 2] == 0x0D, line[0] > 0x20 else { return false }
+    switch line[0] | 0x20 {
+    // Not "Content-Length" and "Content-Encoding", but "Content-Type" and "Cache-Control".
+    case UInt8(ascii: "c"): return line[8] | 0x20 != UInt8(ascii: "l") && line[8] | 0x20 != UInt8(ascii: "e")
+    // Not "Location".
+    case UInt8(ascii: "l"): return line[1] | 0x20 != UInt8(ascii: "o")
+    // Not "Set-Cookie".
+    case UInt8(ascii: "s"): return line[3] != UInt8(ascii: "-")
+    case UInt8(ascii: "t"): return false
+    default: return true
+    }
   }
 
   private mutating func appendTrailer(_ text: UnsafeRawBufferPointer) {

@@ -106,7 +106,8 @@ final class Transfer: TimerEntry {
   /// What libcurl has been told to hold back (`CURLPAUSE_…`).
   var pauseMask: Int32 = 0
   var redirects: [RedirectHop] = []
-  var transactions: [TransactionMetrics] = []
+  /// Of the last request that is over; those before hang on it.
+  var lastTransaction: TransactionMetrics?
   /// Of the current request.
   var transaction = TransactionMetrics()
 

@@ -35,7 +35,7 @@ extension Transfer {
     var metrics = TaskMetrics()
     metrics.start = startDate
     metrics.duration = MonotonicClock.now - startTime
-    metrics.transactions = transactions
+    metrics.last = lastTransaction
     let hasHead = intake.isHeadComplete && !intake.isInterim
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,

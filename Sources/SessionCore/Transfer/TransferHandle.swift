@@ -68,7 +68,7 @@ extension Transfer {
     isRepeating = false
     pauseMask = 0
     progressReported = -1
-    if transactions.last === transaction { transaction = TransactionMetrics() }
+    if lastTransaction === transaction { transaction = TransactionMetrics() }
   }
 
   /// Takes the handle from libcurl; the connection is free for others.
