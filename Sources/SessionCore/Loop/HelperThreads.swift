@@ -1,7 +1,7 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable, asking programs. Jobs go out with a number, mostly a task's, and
-/// come back with errno or what was asked for.
+/// A few threads for what blocks: making files durable, asking programs and the resolver. Jobs go out with a number,
+/// mostly a task's, and come back with errno or what was asked for.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
@@ -10,6 +10,8 @@ final class HelperThreads {
     var result: Int32 = 0
     /// What a program answered.
     var answer: Result<Credential, CredentialCommand.Failure>?
+    /// What the resolver answered.
+    var found: [UInt8] = []
   }
 
   enum Work: Sendable {
@@ -19,6 +21,8 @@ final class HelperThreads {
     case syncDirectory(path: String)
     /// Runs a program that knows credentials.
     case ask(CredentialCommand, ProtectionSpace)
+    /// The DNS answer about a service.
+    case findService(name: String)
   }
 
   private let shared: Shared
@@ -130,6 +134,7 @@ final class HelperThreads {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
       case .ask(let command, let space): job.answer = command.run(for: space)
+      case .findService(let name): job.found = ServiceLookup.query(name)
       }
       return job
     }

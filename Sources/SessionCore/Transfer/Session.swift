@@ -33,6 +33,8 @@ final class Session {
   /// Where it has been let in.
   let spaces = AuthenticatedSpaces()
   let credentialStorage: CredentialStorage?
+  /// OpenSSL's settings, made with the first stream that needs them.
+  private var madeTLSContext: Result<TLSContext, TaskError>?
   /// Of the handles: older ones are not used again.
   private var generation = 0
   /// Tasks that are not complete.
@@ -74,6 +76,13 @@ final class Session {
   private static func makeLanes(_ core: SessionCore, _ configuration: SessionConfiguration) -> Lanes? {
     let limit = min(configuration.maximumConnectionsPerHost, Host.connectionLimit)
     return Lanes(core: core, idleConnections: max(64, 2 * limit))
+  }
+
+  /// What streams speak TLS with.
+  func tlsContext() -> Result<TLSContext, TaskError> {
+    let context = madeTLSContext ?? TLSContext.make(configuration)
+    madeTLSContext = context
+    return context
   }
 
   func takeHandle() -> EasyHandle? {

@@ -97,6 +97,22 @@ final class Transfer: TimerEntry {
   /// Its handler is being asked about that connection.
   var isAskingAboutConnection = false
 
+  /// The body goes to a file of a download's.
+  var becomesDownload = false
+
+  // Streams.
+  let webSocketHandshake: WebSocketHandshake?
+  var agreement: WebSocketHandshake.Agreement?
+  /// What follows the head has no end of its own; what came with the head is in `early`.
+  var isRaw = false
+  let early = Bytes()
+  /// The stream begins at the end of the turn.
+  var isTakeOverDue = false
+  var stream: StreamTask?
+  var webSocket: WebSocketTask?
+  /// The connection is not among its host's any more.
+  var hasLeftHost = false
+
   // Follow-ups.
   var followUp: FollowUp?
   /// nil until credentials play a part.
@@ -150,6 +166,8 @@ final class Transfer: TimerEntry {
     self.session = session
     self.options = options
     request = options.request
+    webSocketHandshake = options.webSocketRequest.map { Self.handshake($0) }
+    webSocketHandshake?.apply(to: &request)
     url = options.request.url
     authentication = options.authentication
     priority = options.priority
@@ -189,6 +207,7 @@ final class Transfer: TimerEntry {
     case .askCache: askCache()
     case .awaitNetwork: awaitNetwork()
     case .settleFile: settleFile()
+    case .becomeStream: becomeStream()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
     case .failForBody: complete(with: TaskError(.requestBodyStreamExhausted, bodyProblem, url: url))
