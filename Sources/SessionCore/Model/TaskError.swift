@@ -35,7 +35,10 @@ public struct TaskError: Error, Equatable, Sendable {
     get { box.values.url }
     set { change { $0.url = newValue } }
   }
-  public var underlying: Underlying? { box.values.underlying }
+  public var underlying: Underlying? {
+    get { box.values.underlying }
+    set { change { $0.underlying = newValue } }
+  }
 
   public init(
     _ code: Code, domain: Domain = .url, _ message: String, url: String? = nil,
