@@ -6,6 +6,8 @@ final class Session {
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
   let cache: ResponseCache?
+  /// See `CacheKey.realm`.
+  let cacheRealm: String
   let trust: SessionTrust
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
@@ -45,6 +47,7 @@ final class Session {
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
     cache = configuration.cache
+    cacheRealm = CacheKey.realm(configuration)
     cache.map(core.caches.adopt)
     trust = SessionTrust(configuration)
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
