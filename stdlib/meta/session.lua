@@ -1,7 +1,7 @@
 ---@meta http.session
 
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
----version. `credential_storage` other than `false` raises: it is not available in this version.
+---version.
 ---@class http.configuration
 ---@field identifier? string *
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
@@ -22,7 +22,7 @@
 ---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
 ---@field http_maximum_connections_per_host? integer Default 6; further requests wait.
 ---@field cookie_storage? http.cookie_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: cookies are neither kept nor sent.
----@field credential_storage? false
+---@field credential_storage? http.credential_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: no credentials are kept beyond a task.
 ---@field cache? http.cache|false Default: the user's own in `$XDG_CACHE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: nothing is stored.
 ---@field should_use_extended_background_idle_mode? boolean Idle connections are kept for a day, and probed (TCP keep-alive), rather than for two minutes. Default false.
 ---@field user_agent? string Default "httpscript/" and the version.
@@ -144,7 +144,7 @@ function session:finish_tasks_and_invalidate() end
 ---Takes no new tasks, and cancels those there.
 function session:invalidate_and_cancel() end
 
----Empties the session's stores, cookies and cache (default sessions share the user's own), and closes idle
+---Empties the session's stores: cookies, credentials and cache (default sessions share the user's own), and closes idle
 ---connections. *Yields.*
 ---@async
 function session:reset() end
