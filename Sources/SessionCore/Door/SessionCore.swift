@@ -332,7 +332,7 @@ public final class SessionCore: Port {
     timers.remove(transfer)
     if !unconnected.isEmpty { unconnected.removeAll { $0 === transfer } }
     if CoreCaches.isRevalidation(transfer.id) {
-      caches.endRevalidation(CacheKey.make(transfer.options.request.url))
+      caches.endRevalidation(CacheKey.make(transfer.options.request.url, realm: transfer.session.cacheRealm))
     } else {
       outbox.append(.completed(transfer.id, completion))
     }

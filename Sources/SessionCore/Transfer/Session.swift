@@ -6,6 +6,8 @@ final class Session {
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
   let cache: ResponseCache?
+  /// See `CacheKey.realm`.
+  let cacheRealm: String
   let trust: SessionTrust
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
@@ -57,6 +59,7 @@ final class Session {
     proxies = ProxyRules(configuration.proxy)
     hsts = configuration.hstsStorage
     cache = configuration.cache
+    cacheRealm = CacheKey.realm(configuration)
     cache.map(core.caches.adopt)
     trust = SessionTrust(configuration)
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
