@@ -41,7 +41,8 @@ import Testing
     Case(name: "an error with a lifetime", status: 500, fields: [("Cache-Control", "max-age=60")], isStored: true),
     Case(name: "an error with a validator", status: 500, fields: [("ETag", "\"a\"")], isStored: false),
     Case(name: "not modified", status: 304, fields: [("Cache-Control", "max-age=60")], isStored: false),
-    Case(name: "a part that does not say which", status: 206, fields: [("Cache-Control", "max-age=60")], isStored: false),
+    Case(
+      name: "a part that does not say which", status: 206, fields: [("Cache-Control", "max-age=60")], isStored: false),
     Case(
       name: "a part of what is not known", status: 206,
       fields: [("Cache-Control", "max-age=60"), ("Content-Range", "bytes 0-1/*")], isStored: false),
@@ -161,8 +162,10 @@ import Testing
     #expect(rules.updated(old, byHead: base.received([("Content-Length", "11")])) == nil)
   }
 
-  @Test(arguments: [("POST", 204, true), ("PUT", 302, true), ("M-SEARCH", 200, true), ("POST", 500, false),
-    ("DELETE", 404, false), ("GET", 200, false), ("OPTIONS", 200, false)])
+  @Test(arguments: [
+    ("POST", 204, true), ("PUT", 302, true), ("M-SEARCH", 200, true), ("POST", 500, false),
+    ("DELETE", 404, false), ("GET", 200, false), ("OPTIONS", 200, false),
+  ])
   func invalidation(_ method: String, _ status: Int, _ isVoid: Bool) {
     let keys = rules.invalidated(
       base.request(method: method), base.received([], status: status), url: "http://a/")

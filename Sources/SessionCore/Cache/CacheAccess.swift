@@ -38,8 +38,8 @@ extension ResponseCache {
   /// A request as a session with the usual settings would send it.
   private func cacheRequest(_ request: Request) -> CacheRequest {
     var fields = request.headers
-    for field in ConnectionOptions.usualFields where !fields.contains(where: { HeaderText.equalNames($0.name, field.name) })
-    { fields.append(field) }
+    for field in ConnectionOptions.usualFields
+    where !fields.contains(where: { HeaderText.equalNames($0.name, field.name) }) { fields.append(field) }
     return CacheRequest(method: "GET", key: CacheKey.make(request.url), fields: MessageFields(fields))
   }
 }

@@ -173,8 +173,9 @@ struct CacheRules {
 
   private func fallbackLimit(_ request: CacheRequest, _ stored: StoredResponse) -> Double {
     let response = stored.directives
-    guard !response.has("must-revalidate"), !response.hasUnqualified("no-cache"), request.directives.isEmpty
-      || request.directives.has("stale-if-error"), !request.isHead, request.range == nil, !request.isConditional
+    guard !response.has("must-revalidate"), !response.hasUnqualified("no-cache"),
+      request.directives.isEmpty
+        || request.directives.has("stale-if-error"), !request.isHead, request.range == nil, !request.isConditional
     else { return -.infinity }
     let windows = [response, request.directives].compactMap { $0.seconds("stale-if-error").number }
     guard let window = windows.max() else { return -.infinity }

@@ -129,7 +129,8 @@ extension CacheRules {
     let asked = request.fields
     if let etag = stored.etag { return (response.fields.bytes("etag") ?? asked.bytes("if-none-match")) == etag }
     guard let modified = stored.lastModified else { return false }
-    return !asked.has("if-none-match") && (response.fields.bytes("last-modified") ?? asked.bytes("if-modified-since")) == modified
+    return !asked.has("if-none-match")
+      && (response.fields.bytes("last-modified") ?? asked.bytes("if-modified-since")) == modified
   }
 
   /// What the answer to HEAD makes of a stored response (§4.3.5): brought up to date, or nil where it is another one now.
@@ -168,8 +169,10 @@ extension CacheRules {
       etag == later.strongETag, stored.bounds.upperBound >= later.bounds.lowerBound,
       later.bounds.upperBound >= stored.bounds.lowerBound
     else { return nil }
-    let whole = min(stored.bounds.lowerBound, later.bounds.lowerBound)..<max(
-      stored.bounds.upperBound, later.bounds.upperBound)
+    let whole =
+      min(
+        stored.bounds.lowerBound, later.bounds.lowerBound)..<max(
+        stored.bounds.upperBound, later.bounds.upperBound)
     var result = later
     result.length = whole.count
     result.part = StoredResponse.Part(first: whole.lowerBound, total: part.total)

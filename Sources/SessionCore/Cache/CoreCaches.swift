@@ -25,7 +25,9 @@ final class CoreCaches {
   }
 
   func write(due now: Double) {
-    for one in written { if let cache = one.cache, let deadline = cache.writeDeadline, deadline <= now { cache.write() } }
+    for one in written {
+      if let cache = one.cache, let deadline = cache.writeDeadline, deadline <= now { cache.write() }
+    }
   }
 
   func writeAll() { written.forEach { $0.cache?.write() } }

@@ -18,7 +18,8 @@ final class KeyFilter {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     if status.st_size != Self.size, !creating || ftruncate(descriptor, Self.size) != 0 { return nil }
-    guard let place = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), place != MAP_FAILED else {
+    guard let place = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0), place != MAP_FAILED
+    else {
       return nil
     }
     base = place.assumingMemoryBound(to: UInt8.self)

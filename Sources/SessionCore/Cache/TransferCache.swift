@@ -71,13 +71,15 @@ extension Transfer {
 
   private func makeCacheRequest() -> CacheRequest {
     var fields = request.headers
-    for field in session.defaultHeaders where !request.headers.contains(where: { HeaderText.equalNames($0.name, field.name) }) {
+    for field in session.defaultHeaders
+    where !request.headers.contains(where: { HeaderText.equalNames($0.name, field.name) }) {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       fields.append(field)
     }
+    let byHand = MessageFields(fields)
     return CacheRequest(
-      method: request.method, key: CacheKey.make(url), fields: MessageFields(fields), policy: cachePolicy,
-      identity: cacheIdentity)
+      method: request.method, key: CacheKey.make(url), fields: byHand, policy: cachePolicy,
+      identity: cacheIdentity, cookies: { [unowned self] in cookieField ?? byHand.bytes("cookie") })
   }
 
   // MARK: The head
@@ -100,8 +102,9 @@ extension Transfer {
   private func received(_ caching: CacheTransaction) -> CacheRules.Received {
     CacheRules.Received(
       status: intake.status, reason: intake.reason, httpVersion: intake.httpVersion,
-      fields: intake.block.withBytes { MessageFields(block: $0) }, requestedAt: caching.requestedAt, receivedAt: WallClock.now,
-      answeredChallenge: cacheIdentity == nil && auth.map { !$0.serverAnswer.isNone } ?? false)
+      fields: intake.block.withBytes { MessageFields(block: $0) }, requestedAt: caching.requestedAt,
+      receivedAt: WallClock.now,
+      answeredChallenge: cacheIdentity == nil && auth.map { !$0.server.answer.isNone } ?? false)
   }
 
   private func verdict(

@@ -39,7 +39,9 @@ final class SHA256Digest {
     guard digits.count.isMultiple(of: 2) else { return nil }
     var result: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let byte = UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16) else { return nil }
+      guard let byte = UInt8(String(decoding: digits[index...(index + 1)], as: UTF8.self), radix: 16) else {
+        return nil
+      }
       result.append(byte)
     }
     return result

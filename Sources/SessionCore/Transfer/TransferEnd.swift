@@ -15,7 +15,7 @@ extension Transfer {
     let host = self.host
     let wasAttached = isAttached
     detach()
-    if let easy { session.giveBack(easy) }
+    if let easy { session.giveBack(easy, nonce: failure == nil ? nonceKey : nil) }
     easy = nil
     if failure != nil { sink.file?.discard() }
     reportFinalProgress()

@@ -152,7 +152,8 @@ struct CacheTestCheck {
       let value = one?.request[field[0].string ?? field.string ?? ""]
       let isRight = field.string != nil ? value != nil : value == field[1].string
       try expect(
-        request, "expected_request_headers", isRight, "request \(number) \(field[0].string ?? "") is \(value ?? "absent")")
+        request, "expected_request_headers", isRight,
+        "request \(number) \(field[0].string ?? "") is \(value ?? "absent")")
     }
     if let method = request["expected_method"].string {
       try expect(request, "expected_method", one?.request.method == method, "request \(number) was not \(method)")
@@ -163,7 +164,8 @@ struct CacheTestCheck {
   private func checkReceived(
     _ number: Int, _ one: CacheTestRequest, _ answer: CacheTestAnswer
   ) throws(CacheTestFailure) {
-    for name in Set(one.answered.map { $0.name.lowercased() }) where !["date", "set-cookie", "set-cookie2"].contains(name) {
+    for name in Set(one.answered.map { $0.name.lowercased() })
+    where !["date", "set-cookie", "set-cookie2"].contains(name) {
       let sent = one.answered.filter { $0.name.lowercased() == name }.map(\.value).joined(separator: ", ")
       let got = answer.joined(name) ?? "absent"
       if got != sent {

@@ -102,7 +102,8 @@ private struct CacheTestReply {
     var text = interimText
     text += "HTTP/1.1 \(status.0) \(status.1)\r\nServer-Base-Url: \(request.target)\r\n"
     text += "Server-Request-Count: \(numbers.count)\r\nClient-Request-Count: \(request["Req-Num"] ?? "")\r\n"
-    text += "Server-Now: \(Int(now.timeIntervalSince1970 * 1000))\r\nRequest-Numbers: \(numbers.joined(separator: " "))\r\n"
+    text +=
+      "Server-Now: \(Int(now.timeIntervalSince1970 * 1000))\r\nRequest-Numbers: \(numbers.joined(separator: " "))\r\n"
     for field in fields { text += "\(field.name): \(field.value)\r\n" }
     if !has("content-type") { text += "Content-Type: text/plain\r\n" }
     if !has("date") { text += "Date: \(cacheTestDate(now))\r\n" }

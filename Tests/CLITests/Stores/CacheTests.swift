@@ -20,7 +20,8 @@ import Testing
       case "/sie":
         if counter.value > 1 { return Reply(status: "503 Service Unavailable") }
         return Reply(fields: [("Cache-Control", "max-age=0, stale-if-error=600")], body)
-      case "/moved": return Reply(status: "301 Moved", fields: [("Location", "/fresh"), ("Cache-Control", "max-age=600")])
+      case "/moved":
+        return Reply(status: "301 Moved", fields: [("Location", "/fresh"), ("Cache-Control", "max-age=600")])
       case "/gzip":
         let fields = [("Cache-Control", "max-age=600"), ("Content-Encoding", "gzip")]
         return Reply(fields: fields, body: packed)
@@ -40,17 +41,18 @@ import Testing
 
   @Test func policies() async throws {
     let server = try await Self.server()
-    let script = Self.helper + #"""
-      print(get("/fresh", { cache_policy = "return_cache_data_dont_load" }))
-      print(get("/fresh", { cache_policy = "return_cache_data_else_load" }))
-      print(get("/fresh"), get("/fresh", { cache_policy = "use_protocol_cache_policy" }))
-      print(get("/fresh", { cache_policy = "reload_ignoring_local_cache_data" }), get("/fresh"))
-      print(get("/etag"), get("/etag", { cache_policy = "return_cache_data_else_load" }))
-      print(get("/fresh", { cache_policy = "reload_revalidating_cache_data" }))
-      local s = http.session { request_cache_policy = "return_cache_data_dont_load" }
-      print(s:get(base .. "/fresh").from_cache, select(2, s:get(base .. "/plain")).code)
-      print(select(2, http.session { cache = false }:get(base, { cache_policy = "return_cache_data_dont_load" })).code)
-      """#
+    let script =
+      Self.helper + #"""
+        print(get("/fresh", { cache_policy = "return_cache_data_dont_load" }))
+        print(get("/fresh", { cache_policy = "return_cache_data_else_load" }))
+        print(get("/fresh"), get("/fresh", { cache_policy = "use_protocol_cache_policy" }))
+        print(get("/fresh", { cache_policy = "reload_ignoring_local_cache_data" }), get("/fresh"))
+        print(get("/etag"), get("/etag", { cache_policy = "return_cache_data_else_load" }))
+        print(get("/fresh", { cache_policy = "reload_revalidating_cache_data" }))
+        local s = http.session { request_cache_policy = "return_cache_data_dont_load" }
+        print(s:get(base .. "/fresh").from_cache, select(2, s:get(base .. "/plain")).code)
+        print(select(2, http.session { cache = false }:get(base, { cache_policy = "return_cache_data_dont_load" })).code)
+        """#
     try await expectScript(
       script, [server.url],
       prints: [
@@ -62,14 +64,15 @@ import Testing
   @Test("what is validated comes from the cache, with the news of the 304; the metrics tell of both")
   func validation() async throws {
     let server = try await Self.server()
-    let script = Self.helper + #"""
-      print(get "/etag")
-      local r = assert(http.get(base .. "/etag"))
-      print(r.status, r.body, r.from_cache, r.headers["X-Count"], r.headers.Age)
-      for _, one in ipairs(r.metrics.transaction_metrics) do print(one.resource_fetch_type, one.response.status) end
-      local hit = assert(http.get(base .. "/fresh")) and assert(http.get(base .. "/fresh"))
-      print(hit.metrics.transaction_metrics[1].resource_fetch_type, hit.metrics.transaction_metrics[1].connect_start)
-      """#
+    let script =
+      Self.helper + #"""
+        print(get "/etag")
+        local r = assert(http.get(base .. "/etag"))
+        print(r.status, r.body, r.from_cache, r.headers["X-Count"], r.headers.Age)
+        for _, one in ipairs(r.metrics.transaction_metrics) do print(one.resource_fetch_type, one.response.status) end
+        local hit = assert(http.get(base .. "/fresh")) and assert(http.get(base .. "/fresh"))
+        print(hit.metrics.transaction_metrics[1].resource_fetch_type, hit.metrics.transaction_metrics[1].connect_start)
+        """#
     try await expectScript(
       script, [server.url],
       prints: ["/etag 1", "200\t/etag 1\ttrue\t2\t0", "network_load\t304", "local_cache\t200", "local_cache\tnil"])
@@ -78,13 +81,14 @@ import Testing
   @Test("codings are kept as they came and undone each time; redirects are stored too")
   func codingsAndRedirects() async throws {
     let server = try await Self.server()
-    let script = Self.helper + #"""
-      print(get "/gzip", get "/gzip")
-      local raw = http.get(base .. "/gzip", { decompress = false })
-      print(#raw.body > 20, raw.from_cache)
-      print(get "/moved", get "/moved")
-      print(assert(http.get(base .. "/moved")).redirects[1].status)
-      """#
+    let script =
+      Self.helper + #"""
+        print(get "/gzip", get "/gzip")
+        local raw = http.get(base .. "/gzip", { decompress = false })
+        print(#raw.body > 20, raw.from_cache)
+        print(get "/moved", get "/moved")
+        print(assert(http.get(base .. "/moved")).redirects[1].status)
+        """#
     try await expectScript(
       script, [server.url],
       prints: ["packed\tpacked cached", "true\ttrue", "/fresh 3\t/fresh 3 cached", "301"])
@@ -102,13 +106,15 @@ import Testing
   @Test("stale-if-error: a failing server, and one that is gone")
   func staleIfError() async throws {
     let server = try await Self.server()
-    let script = Self.helper + #"""
-      print(get "/sie", get "/sie")
-      """#
+    let script =
+      Self.helper + #"""
+        print(get "/sie", get "/sie")
+        """#
     try await expectScript(script, [server.url], prints: ["/sie 1\t/sie 1 cached"])
     let dying = try ScriptedServer { connection in
       guard try connection.readRequest() != nil, connection.index == 0 else { return }
-      try connection.send(Reply(fields: [("Cache-Control", "max-age=0, stale-if-error=600"), ("Connection", "close")], "once"))
+      try connection.send(
+        Reply(fields: [("Cache-Control", "max-age=0, stale-if-error=600"), ("Connection", "close")], "once"))
     }
     let again = Self.helper + #"print(get "/a", get "/a", get("/b"))"#
     try await expectScript(again, [dying.url], prints: ["once\tonce cached\tnetwork_connection_lost"])
@@ -235,6 +241,24 @@ import Testing
       prints: ["Bearer a\tfalse", "Bearer b\tfalse", "Bearer a\ttrue", "nobody"])
   }
 
+  @Test("what varies with cookies varies with the stored ones, as they were sent")
+  func storedCookies() async throws {
+    let server = try ScriptedServer { request in
+      let fields = [("Cache-Control", "max-age=600"), ("Vary", "Cookie"), ("Set-Cookie", "a=1")]
+      return Reply(fields: fields, request["Cookie"] ?? "none")
+    }
+    let script = #"""
+      local session = http.session(http.configuration.ephemeral())
+      for _ = 1, 3 do
+        local r = session:get(base)
+        print(r.body, r.from_cache)
+      end
+      session.configuration.cookie_storage:clear()
+      print(session:get(base).body, #session.configuration.cookie_storage:cookies())
+      """#
+    try await expectScript(script, [server.url], prints: ["none\tfalse", "a=1\tfalse", "a=1\ttrue", "none\t0"])
+  }
+
   @Test("ranges are cut from what is stored; parts are put together and completed")
   func ranges() async throws {
     let text = "ABCDEFGHIJ"
@@ -277,14 +301,15 @@ import Testing
   @Test("HEAD is answered from a stored GET, and brings it up to date; 504 where only the cache may be asked")
   func headAndOnlyIfCached() async throws {
     let server = try await Self.server()
-    let script = Self.helper + #"""
-      print(assert(http.get(base .. "/fresh", { headers = { ["Cache-Control"] = "only-if-cached" } })).status)
-      print(get "/fresh")
-      local head = assert(http.head(base .. "/fresh"))
-      print(head.status, head.body, head.from_cache, head.headers["Content-Length"])
-      print(get("/fresh", { headers = { ["Cache-Control"] = "only-if-cached" } }))
-      print(get("/fresh", { headers = { ["Cache-Control"] = "no-cache" } }))
-      """#
+    let script =
+      Self.helper + #"""
+        print(assert(http.get(base .. "/fresh", { headers = { ["Cache-Control"] = "only-if-cached" } })).status)
+        print(get "/fresh")
+        local head = assert(http.head(base .. "/fresh"))
+        print(head.status, head.body, head.from_cache, head.headers["Content-Length"])
+        print(get("/fresh", { headers = { ["Cache-Control"] = "only-if-cached" } }))
+        print(get("/fresh", { headers = { ["Cache-Control"] = "no-cache" } }))
+        """#
     try await expectScript(
       script, [server.url], prints: ["504", "/fresh 1", "200\t\ttrue\t8", "/fresh 1 cached", "/fresh 2"])
   }
