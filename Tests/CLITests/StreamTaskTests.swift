@@ -251,6 +251,32 @@ import Testing
     try await expectScript(script, prints: ["completed\t\(code)", "\(code)\t\(code)\t\(code)"])
   }
 
+  @Test("curl's own tests of a bare connection (1326, 1548): a request by hand, and a server that is silent")
+  func curlSuite() async throws {
+    let tests = try Fixture.json("curl_http_tests.json")["tests"].array
+    for number in [1326, 1548] {
+      let test = try #require(tests.first { $0["num"].integer == number })
+      let input = try #require(test["stdin"].string).replacingOccurrences(of: "%TESTNUMBER", with: "\(number)")
+      let reply = test["reply"]["data"]["content"].string ?? ""
+      let server = try ScriptedServer { connection in
+        let request = try connection.readSome() ?? []
+        #expect(request == Array(input.utf8))
+        if reply.isEmpty { return connection.waitForClose() }
+        try connection.send(reply)
+      }
+      let script = """
+        task:write(io.read("a"))
+        local reply, err = task:read{ min = 1000, timeout = 1 }
+        io.write(reply or err.code)
+        """
+      let lines =
+        reply.isEmpty ? ["timed_out"] : reply.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      try await Self.run(script, port: server.port, prints: lines.last == "" ? lines.dropLast() : lines) {
+        $0.input = Array(input.utf8)
+      }
+    }
+  }
+
   @Test("A connection that is reset")
   func reset() async throws {
     let server = try ScriptedServer { connection in

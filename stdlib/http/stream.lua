@@ -48,7 +48,8 @@ end
 -- Hands the task to the core.
 local function start(self)
   if not task.enlist(self) then return end
-  local asks = steps.has_handler(self, "session_did_receive_challenge") or steps.has_handler(self, "did_receive_challenge")
+  local asks = steps.has_handler(self, "session_did_receive_challenge")
+    or steps.has_handler(self, "did_receive_challenge")
   core.stream_start(self.number, self.session:_core(), asks, table.unpack(self.settings.place))
   if self._channel then self._channel:begin(self.number) end
 end

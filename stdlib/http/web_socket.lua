@@ -166,8 +166,8 @@ local function first_waiting(own)
   return first
 end
 
--- A message is for who has waited longest, whichever call it answers: that one may have been given up meanwhile, or have
--- come when the core had seen the end already.
+-- A message is for who has waited longest, whichever call it answers: that one may have been given up meanwhile, or
+-- have come when the core had seen the end already.
 events[events.WEB_SOCKET_MESSAGE] = function(number, id, err, data, is_text)
   local own = channel.find(number)
   if not own then return end

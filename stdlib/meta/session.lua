@@ -294,11 +294,11 @@ function task:copy() end
 ---@field did_open? fun(session: http.session, task: http.web_socket_task, protocol: string|nil) A WebSocket is open.
 ---@field did_close? fun(session: http.session, task: http.web_socket_task, code: integer, reason: string) The server's close frame has come.
 ---@field did_receive_data? fun(session: http.session, task: http.task, data: string)
----@field will_cache_response? fun(session: http.session, task: http.task, cached: http.cached_response): http.cached_response|false|nil The response has come whole and is to be stored: as it is returned (it may be changed), or not at all (false).
 ---@field read_closed? fun(session: http.session, task: http.stream_task) The other side sends no more, or the input was closed; what has come can still be read.
 ---@field write_closed? fun(session: http.session, task: http.stream_task) The output was closed.
 ---@field better_route_discovered? fun(session: http.session, task: http.stream_task) Never called: the system does not tell.
 ---@field did_become_streams? fun(session: http.session, task: http.stream_task, input: http.stream_input, output: http.stream_output) The last one for a task whose streams were captured.
+---@field will_cache_response? fun(session: http.session, task: http.task, cached: http.cached_response): http.cached_response|false|nil The response has come whole and is to be stored: as it is returned (it may be changed), or not at all (false).
 ---@field did_write_data? fun(session: http.session, task: http.task, written: integer, total: integer, expected: integer) A download task's body goes into its file: bytes (as transferred) since the last call, in all, and expected.
 ---@field did_finish_downloading? fun(session: http.session, task: http.task, location: string) A download task's file is whole. Move or read it here: it is removed on return.
 ---@field did_finish_collecting_metrics? fun(session: http.session, task: http.task, metrics: http.metrics)

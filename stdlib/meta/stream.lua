@@ -31,9 +31,10 @@ function stream_task:close_read() end
 ---Closes the output: the other side sees the end, and can still send.
 function stream_task:close_write() end
 
----Begins TLS. The other side's certificate must be good and for the task's host (for a service: its domain); else the
----task ends with an error before anything is sent through TLS. What came before and was not read is never taken for
----something that came through TLS.
+---Begins TLS. The other side's certificate must be good and for the task's host (for a service: its domain), as the
+---session's `security_policy` says; else the task ends with an error before anything is sent through TLS. A delegate's
+---handler is asked as about any server (`server_trust`), and the handshake waits for it. What came before and was not read
+---is never taken for something that came through TLS.
 function stream_task:start_secure_connection() end
 
 ---Ends TLS in both directions; what follows is plain.

@@ -74,11 +74,12 @@ CURLcode hs_message_result(const CURLMsg *message);
 /* A socket as libcurl's own default would open it, without inheritance by child processes. */
 int hs_open_socket(const struct curl_sockaddr *address);
 
+/* Asks the resolver for a name's SRV records: the length of the whole answer, or -1. Blocks. */
+int hs_query_service(const char *name, unsigned char *answer, int capacity);
+
 /* environ, a variable that Swift 6 does not trust. */
 char *const *hs_environment(void);
 
-/* Asks the resolver for a name's SRV records: the length of the whole answer, or -1. Blocks. */
-int hs_query_service(const char *name, unsigned char *answer, int capacity);
 /* Marks what a socket sends: the type-of-service byte of its packets, and their place in the machine's own queue. */
 void hs_mark_socket(int descriptor, int type_of_service, int priority);
 

@@ -8,10 +8,10 @@ final class HelperThreads {
     /// What to do, given as values, so that nothing of the loop's is touched from the thread.
     let work: Work
     var result: Int32 = 0
+    /// What the resolver answered.
+    var records: [UInt8] = []
     /// What a program answered.
     var answer: Result<Credential, CredentialCommand.Failure>?
-    /// What the resolver answered.
-    var found: [UInt8] = []
   }
 
   enum Work: Sendable {
@@ -19,10 +19,10 @@ final class HelperThreads {
     case sync(descriptor: Int32)
     /// fsync of the directory that holds a path.
     case syncDirectory(path: String)
-    /// Runs a program that knows credentials.
-    case ask(CredentialCommand, ProtectionSpace)
     /// The DNS answer about a service.
     case findService(name: String)
+    /// Runs a program that knows credentials.
+    case ask(CredentialCommand, ProtectionSpace)
   }
 
   private let shared: Shared
@@ -133,8 +133,8 @@ final class HelperThreads {
       switch job.work {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
+      case .findService(let name): job.records = ServiceLookup.query(name)
       case .ask(let command, let space): job.answer = command.run(for: space)
-      case .findService(let name): job.found = ServiceLookup.query(name)
       }
       return job
     }

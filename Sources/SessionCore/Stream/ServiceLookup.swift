@@ -29,7 +29,7 @@ extension StreamTask {
   /// The helper thread is done.
   func serviceFound(_ job: HelperThreads.Job) {
     guard machine.phase == .connecting, connector == nil else { return }
-    candidates = ServiceRecords(message: job.found)?.ordered { Int.random(in: 0...$0) } ?? []
+    candidates = ServiceRecords(message: job.records)?.ordered { Int.random(in: 0...$0) } ?? []
     guard let first = candidates.first else {
       return fail(TaskError(.cannotFindHost, "the resolver knows no such service"))
     }

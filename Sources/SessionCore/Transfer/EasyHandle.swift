@@ -235,10 +235,10 @@ struct RequestSetup {
   var proxy = ""
   var httpVersion = 0
   var waitsForPipe = false
-  /// Where to connect to in place of the URL's host, as `CURLOPT_CONNECT_TO` has it.
-  var connectTo: String?
   /// A proxy is asked for a tunnel also without TLS.
   var tunnels = false
+  /// Where to connect to in place of the URL's host, as `CURLOPT_CONNECT_TO` has it.
+  var connectTo: String?
   var streamWeight = usualWeight
 
   /// RFC 7540 §5.3.5: what a stream has unless it says another.

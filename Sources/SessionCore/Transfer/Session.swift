@@ -30,13 +30,13 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// OpenSSL's settings, made with the first stream that needs them.
+  private var madeTLSContext: Result<TLSContext, TaskError>?
   /// Handles with a nonce that Digest goes on with, by what it is good for.
   private var keptHandles: [NonceKey: [EasyHandle]] = [:]
   /// Where it has been let in.
   let spaces = AuthenticatedSpaces()
   let credentialStorage: CredentialStorage?
-  /// OpenSSL's settings, made with the first stream that needs them.
-  private var madeTLSContext: Result<TLSContext, TaskError>?
   /// Of the handles: older ones are not used again.
   private var generation = 0
   /// Tasks that are not complete.

@@ -240,6 +240,10 @@ final class Transfer: TimerEntry {
     return RequestCheck.problem(with: request, look: urlLook)
   }
 
+  private var mayBeStored: Bool {
+    (session.cache != nil || cachePolicy == .returnCacheDataDontLoad) && !asksForStream
+  }
+
   /// Finds the host and waits for a turn there. A load that needs no host begins at once.
   func enqueue() {
     if session.configuration.asksForLoaders, !isLoaderChosen {
@@ -247,9 +251,7 @@ final class Transfer: TimerEntry {
     }
     guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
-    if load == nil, session.cache != nil || cachePolicy == .returnCacheDataDontLoad, consultCache(), load == nil {
-      return
-    }
+    if load == nil, mayBeStored, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
