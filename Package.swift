@@ -46,7 +46,7 @@ let package = Package(
 
     .target(
       name: "SessionCore",
-      dependencies: ["CCurlShim", "CCurl", "CZlib", "CBrotli", "CZstd"],
+      dependencies: ["CCurlShim", "CCurl", "CZlib", "CBrotli", "CZstd", "COpenSSL"],
       swiftSettings: strictSwift),
     .target(
       name: "LuaBridge",

@@ -108,6 +108,9 @@ static const char m_http_request[] = {
 static const char m_http_response[] = {
 #embed "http/response.lua"
 };
+static const char m_http_resume_data[] = {
+#embed "http/resume_data.lua"
+};
 static const char m_http_retry[] = {
 #embed "http/retry.lua"
 };
@@ -184,6 +187,7 @@ static const module modules[] = {
     {"http.options", m_http_options, sizeof m_http_options},
     {"http.request", m_http_request, sizeof m_http_request},
     {"http.response", m_http_response, sizeof m_http_response},
+    {"http.resume_data", m_http_resume_data, sizeof m_http_resume_data},
     {"http.retry", m_http_retry, sizeof m_http_retry},
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},

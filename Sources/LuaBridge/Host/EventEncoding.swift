@@ -43,6 +43,15 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
+    case .resumed(let task, let offset, let expected):
+      append(.resumed, task.rawValue)
+      append(offset)
+      append(expected)
+    case .resumeData(let task, let blob, let part, let kept):
+      append(.resumeData, task.rawValue)
+      append(borrowing: blob)
+      append(part)
+      append(kept)
     case .finishedDownloading(let task, let location):
       append(.finishedDownloading, task.rawValue)
       append(location)

@@ -21,4 +21,6 @@ enum EventKind: Int {
   case loader = 16
   case loadDrained = 17
   case finishedDownloading = 24
+  case resumed = 25
+  case resumeData = 26
 }

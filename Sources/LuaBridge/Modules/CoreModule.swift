@@ -10,7 +10,7 @@ enum CoreModule {
   static func make(_ scheduler: Scheduler) -> NativeModule {
     NativeModule(
       name,
-      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler) + answerFunctions(scheduler)
+      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler) + DownloadFunctions.make(scheduler) + answerFunctions(scheduler)
         + LoadFunctions.all(scheduler)
         + diagnosticFunctions(scheduler))
   }
@@ -40,8 +40,7 @@ enum CoreModule {
     ]
   }
 
-  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, close_idle_connections,
-  /// remove_download.
+  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, close_idle_connections.
   private static func taskFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("session") { call in
@@ -94,11 +93,6 @@ enum CoreModule {
       command("suspend", scheduler) { .suspendTask(TaskID($0)) },
       command("resume", scheduler) { .resumeTask(TaskID($0)) },
       command("cancel", scheduler) { .cancelTask(TaskID($0)) },
-      .init("remove_download") { call in
-        guard let path = call.string(1) else { return call.wrongType(1, "string") }
-        scheduler.submit(.removeDownload(location: path))
-        return .returned
-      },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }

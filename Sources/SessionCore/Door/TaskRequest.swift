@@ -106,8 +106,9 @@ public enum Destination {
   /// reaches it, nor does any but a 2xx (an error page, a 304): that one's body is collected as for `.memory`.
   case file(path: String)
   /// To a file of a download task, in the process's own directory of the session's container. Whatever the final
-  /// response is, its body goes there; `Event.finishedDownloading` tells where it is.
-  case download
+  /// response is, its body goes there; `Event.finishedDownloading` tells where it is. `resuming`: what
+  /// `Event.resumeData` gave; the request must then be the one it names (`ResumeData.url` and `.headers`).
+  case download(resuming: Bytes?)
 }
 
 public enum ExpectContinue: Sendable {

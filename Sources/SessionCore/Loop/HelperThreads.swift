@@ -1,6 +1,6 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable. Jobs go out with a task's number and come back with errno.
+/// A few threads for what blocks: making files durable, reading them. Jobs go out with a task's number and come back with errno.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
@@ -14,6 +14,8 @@ final class HelperThreads {
     case sync(descriptor: Int32)
     /// fsync of the directory that holds a path.
     case syncDirectory(path: String)
+    /// Reads the first bytes of a file into digests, which nobody else uses until the job is back.
+    case read(descriptor: Int32, length: Int, into: [Digester])
   }
 
   private let shared: Shared
@@ -124,8 +126,24 @@ final class HelperThreads {
       switch job.work {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
+      case .read(let descriptor, let length, let digesters): job.result = read(descriptor, length, digesters)
       }
       return job
+    }
+
+    /// errno; EIO for a file that is too short.
+    private static func read(_ descriptor: Int32, _ length: Int, _ digesters: [Digester]) -> Int32 {
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 64)
+      defer { buffer.deallocate() }
+      var offset = 0
+      while offset < length {
+        let count = pread(descriptor, buffer.baseAddress, min(buffer.count, length - offset), off_t(offset))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return count < 0 ? errno : EIO }
+        for digester in digesters { digester.update(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        offset += count
+      }
+      return 0
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {

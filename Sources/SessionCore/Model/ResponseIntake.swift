@@ -67,6 +67,12 @@ struct ResponseIntake {
     if isChunked { contentLength = -1 }
   }
 
+  /// What a 416 means whose Content-Range says that all bytes are there already: the file is whole.
+  mutating func markWhole() {
+    status = 200
+    reason = "OK"
+  }
+
   /// The head as a value.
   func head(url: String) -> ResponseHead {
     ResponseHead(

@@ -38,7 +38,7 @@ final class BodySink {
     }
   }
 
-  /// Says which file a download goes to; must be called before anything else where the destination is one.
+  /// Says which file a download goes to.
   func use(_ file: FileSink) { self.file = file }
 
   var isMemory: Bool { kind == .memory }

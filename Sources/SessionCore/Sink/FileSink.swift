@@ -7,22 +7,33 @@ import Glibc
 ///   the destination's, so that what a killed process left is found and overwritten by the next one; a lock on it keeps
 ///   two live processes apart. Devices and pipes are written directly.
 /// - Temporary: it is made in the process's own directory, and is the caller's when it is whole.
+/// - Resuming: a temporary one that an earlier task left, and that resume data refers to: it goes only when it is whole.
 final class FileSink {
   /// Where it is, or will be.
   private(set) var path: String
   private(set) var temporaryPath: String?
   /// The process's own directory, of a temporary file.
   private let directory: DownloadDirectory?
+  /// Resume data refers to it, whatever becomes of this task.
+  private let isKept: Bool
   private var descriptor: Int32 = -1
 
   init(path: String) {
     self.path = path
     directory = nil
+    isKept = false
   }
 
   init(temporaryIn directory: DownloadDirectory) {
     path = directory.path
     self.directory = directory
+    isKept = false
+  }
+
+  init(resuming path: String, in directory: DownloadDirectory) {
+    self.path = path
+    self.directory = directory
+    isKept = true
   }
 
   deinit { discard() }
@@ -38,6 +49,7 @@ final class FileSink {
 
   /// Opens what will be written to. Nil is success.
   func open() -> TaskError? {
+    if isKept { return openKept() }
     if let directory { return openTemporary(directory) }
     var status = stat()
     if stat(path, &status) == 0 {
@@ -55,6 +67,17 @@ final class FileSink {
     descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { return FileErrors.creating(path, errno) }
     temporaryPath = path
+    return nil
+  }
+
+  private func openKept() -> TaskError? {
+    guard let file = FileLock.take(path, create: false) else { return FileErrors.reading(path, errno) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(file)
+      return FileErrors.reading(path, EINVAL)
+    }
+    descriptor = file
     return nil
   }
 
@@ -95,6 +118,51 @@ final class FileSink {
     return nil
   }
 
+  // MARK: Temporary files
+
+  /// How much there is now; 0 where that cannot be told.
+  var length: Int {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// Cuts it to a length and goes on writing there. Nil is success.
+  func truncate(to length: Int) -> TaskError? {
+    guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) >= 0 else {
+      return FileErrors.writing(path, errno)
+    }
+    return nil
+  }
+
+  /// What has a helper thread read its beginning.
+  func readingWork(length: Int, into digesters: [Digester]) -> HelperThreads.Work {
+    .read(descriptor: descriptor, length: length, into: digesters)
+  }
+
+  /// Where it is to be when resume data refers to it.
+  var keptPath: String? { isKept ? path : directory?.newKeptPath() }
+
+  /// Lets go of a whole one. Its path, where it goes with the process.
+  func release() -> String {
+    if isKept, let directory {
+      let place = directory.newPath()
+      if rename(path, place) == 0 { path = place } else { directory.forget(place) }
+      let mask = umask(0)
+      umask(mask)
+      fchmod(descriptor, 0o666 & ~mask)
+    }
+    return leave()
+  }
+
+  /// Lets go of one that is not whole, and leaves it where it is. Its path.
+  func leave() -> String {
+    temporaryPath = nil
+    closeDescriptor()
+    return path
+  }
+
+  // MARK: Files with a place
+
   /// Whether there is a name to be changed when it is whole, and something to be synced before.
   var needsSync: Bool { temporaryPath != nil && !isTemporary }
 
@@ -107,13 +175,6 @@ final class FileSink {
     guard rename(temporary, path) == 0 else { return FileErrors.moving(path, errno) }
     temporaryPath = nil
     return nil
-  }
-
-  /// Lets go of a whole temporary file; its path.
-  func release() -> String {
-    temporaryPath = nil
-    closeDescriptor()
-    return path
   }
 
   /// What a helper thread does last: makes the new name durable. Nothing to be done where it fails.

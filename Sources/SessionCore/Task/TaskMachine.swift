@@ -6,8 +6,11 @@
 struct TaskMachine {
   enum State: Equatable {
     /// Waits for a turn at its host. turnGranted → transferring · bodyMissing → askingBody ·
-    /// loaderWanted → askingLoader · failed → completed
+    /// loaderWanted → askingLoader · inspectionWanted → inspecting · failed → completed
     case queued
+    /// A helper thread reads what an earlier task left, to see whether it is what it was. inspected → queued ·
+    /// failed → completed
+    case inspecting
     /// The layer above decides whether it makes the request itself. loaderChosen → queued · failed → completed
     case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
@@ -35,6 +38,9 @@ struct TaskMachine {
     case delivering
     /// The file is being made durable by a helper thread. settled → completed · failed → completed
     case settling
+    /// The task has failed, and a helper thread reads what has come, so that another one can go on with it.
+    /// kept → completed
+    case keeping
     /// The completion has been queued: the end.
     case completed
   }
@@ -61,8 +67,16 @@ struct TaskMachine {
     case newBody(available: Bool)
     /// The helper thread is done with the file.
     case settled(success: Bool)
+    /// What is on disk must be looked at before the first request.
+    case inspectionWanted
+    /// It has been.
+    case inspected
     /// Cancelled, timed out, or a handler failed.
     case failed
+    /// The same, and what has come is worth being kept.
+    case failedKeeping
+    /// It has been, as far as that was possible.
+    case kept
   }
 
   /// What is to be done about a response's head.
@@ -98,7 +112,11 @@ struct TaskMachine {
   enum Ending {
     /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
     case success(undelivered: Bool, settles: Bool)
+    /// It is whole, and another request must bring the rest of the file.
+    case incomplete
     case failure
+    /// A failure that leaves behind what is worth being kept.
+    case interrupted
     /// No connection without credentials: a handler is asked, and the failure stands unless it gives some.
     case challenged
     /// libcurl could not rewind the body; it must be had anew and the request made again.
@@ -128,6 +146,8 @@ struct TaskMachine {
     /// Ask for a body that can be sent.
     case askBody
     case settleFile
+    case inspectFile
+    case keepFile
     /// Queue the completion; `success` false: with the error the driver knows.
     case complete(success: Bool)
     /// As `complete(success: false)`, with `cancelled` as the error: the disposition said so.
@@ -149,9 +169,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingLoader, .askingRedirect, .askingChallenge, .askingResponse, .askingBody, .delivering,
-      .settling,
-      .completed:
+    case .queued, .askingLoader, .inspecting, .askingRedirect, .askingChallenge, .askingResponse, .askingBody,
+      .delivering, .settling, .keeping, .completed:
       return false
     }
   }
@@ -159,6 +178,10 @@ struct TaskMachine {
   mutating func handle(_ event: Event) -> Action {
     switch event {
     case .failed: return fail()
+    case .failedKeeping: return failKeeping()
+    case .kept: return state == .keeping ? complete(success: false) : .none
+    case .inspectionWanted: return inspectionWanted()
+    case .inspected: return inspected()
     case .turnGranted: return turnGranted()
     case .loaderWanted: return loaderWanted()
     case .loaderChosen: return loaderChosen()
@@ -175,7 +198,36 @@ struct TaskMachine {
   }
 
   private mutating func fail() -> Action {
-    state == .completed ? .none : complete(success: false)
+    switch state {
+    case .keeping, .completed: return .none
+    case .queued, .askingLoader, .inspecting, .transferring, .draining, .askingRedirect, .askingChallenge,
+      .askingResponse, .askingBody, .delivering, .settling:
+      return complete(success: false)
+    }
+  }
+
+  private mutating func failKeeping() -> Action {
+    switch state {
+    case .keeping, .completed: return .none
+    // Nothing has come that was not there before; or all has.
+    case .inspecting, .delivering, .settling: return complete(success: false)
+    case .queued, .askingLoader, .transferring, .draining, .askingRedirect, .askingChallenge, .askingResponse,
+      .askingBody:
+      state = .keeping
+      return .keepFile
+    }
+  }
+
+  private mutating func inspectionWanted() -> Action {
+    guard state == .queued else { return .none }
+    state = .inspecting
+    return .inspectFile
+  }
+
+  private mutating func inspected() -> Action {
+    guard state == .inspecting else { return .none }
+    state = .queued
+    return .nextRequest
   }
 
   private mutating func bodyMissing() -> Action {
@@ -231,8 +283,9 @@ struct TaskMachine {
       state = .draining
       return .discardBody
     case .refuse:
+      if transferEnded, case .failure = ending { return complete(success: false) }
       state = .transferring
-      return transferEnded ? ended(ending) : .receiveBody
+      return transferEnded ? .receiveNothing : .receiveBody
     }
   }
 
@@ -263,7 +316,7 @@ struct TaskMachine {
       return .refuseResponse
     }
     state = .transferring
-    return transferEnded ? ended(ending) : .receiveBody
+    return transferEnded ? .receiveNothing : .receiveBody
   }
 
   private mutating func ended(_ ending: Ending) -> Action {
@@ -281,15 +334,20 @@ struct TaskMachine {
     case .askingResponse:
       self.ending = ending
       if case .failure = ending { return complete(success: false) }
+      if case .interrupted = ending { return failKeeping() }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .askingBody, .delivering, .settling, .completed: return .none
+    case .queued, .askingLoader, .inspecting, .askingBody, .delivering, .settling, .keeping, .completed: return .none
     }
   }
 
   private mutating func transferEnded(_ ending: Ending) -> Action {
     switch ending {
     case .failure: return complete(success: false)
+    case .interrupted: return failKeeping()
+    case .incomplete:
+      state = .queued
+      return .nextRequest
     case .bodyLost:
       wantsBody = true
       return followUp()

@@ -44,6 +44,9 @@ final class Transfer: TimerEntry {
   var intake = ResponseIntake()
   var sink: BodySink
   var bodyMode = BodyMode.hold
+  /// Of a download task.
+  let download: Download?
+  var hasToldOffset = false
   var received = 0
   var dropped = 0
   /// The verdict on the head waits for the first byte of the body, since libcurl may answer it by itself.
@@ -98,6 +101,8 @@ final class Transfer: TimerEntry {
     case deliver
     /// To nowhere: another request follows.
     case drop
+    /// To nowhere: it says what need not be known.
+    case ignore
   }
 
   /// The request that comes after the current one.
@@ -119,6 +124,7 @@ final class Transfer: TimerEntry {
     authentication = options.authentication
     expectation = options.expectContinue
     sink = BodySink(options.destination, maximum: options.maximumBody)
+    if case .download = options.destination { download = Download() } else { download = nil }
     startTime = session.core.now
     startDate = WallClock.now
     lastActivity = startTime
@@ -150,6 +156,8 @@ final class Transfer: TimerEntry {
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
     case .settleFile: settleFile()
+    case .inspectFile: inspectFile()
+    case .keepFile: keepFile()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
     case .failForBody: complete(with: TaskError(.requestBodyStreamExhausted, bodyProblem, url: url))
@@ -167,7 +175,11 @@ final class Transfer: TimerEntry {
     case .success(let source): self.source = source
     }
     if case .stream = request.body { return advance(.bodyMissing) }
-    enqueue()
+    if case .download(let blob?) = options.destination {
+      beginResuming(blob)
+    } else {
+      enqueue()
+    }
     updateClock()
   }
 
@@ -207,7 +219,7 @@ final class Transfer: TimerEntry {
   func fail(_ error: TaskError) {
     guard !machine.isComplete else { return }
     if self.error == nil { self.error = error }
-    advance(.failed)
+    advance(isWorthKeeping ? .failedKeeping : .failed)
   }
 
   /// The multi handle it runs on, and its place in the session's lanes.

@@ -10,7 +10,7 @@ extension Transfer {
 
   /// Sets the timer to what is due first. It is not moved for every byte: when it fires too early it is set anew.
   func updateClock() {
-    if machine.isComplete { return core.timers.remove(self) }
+    if machine.isComplete || machine.state == .keeping { return core.timers.remove(self) }
     let isRunning = isOnTheClock
     if isRunning != wasOnTheClock {
       wasOnTheClock = isRunning

@@ -7,14 +7,8 @@ extension Transfer {
   }
 
   func complete(with failure: TaskError?) {
-    if isAttached, let easy { recordTransaction(easy) }
-    if load != nil { recordLoad() }
-    load = nil
-    let host = self.host
-    let wasAttached = isAttached
-    detach()
-    if let easy { session.giveBack(easy) }
-    easy = nil
+    let host = isAttached ? self.host : nil
+    letGoOfHandle()
     if failure != nil { sink.file?.discard() }
     reportFinalProgress()
     if failure == nil, let file = sink.file, file.isTemporary {
@@ -25,7 +19,17 @@ extension Transfer {
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
     source = nil
-    if wasAttached, let host { startNext(host) }
+    if let host { startNext(host) }
+  }
+
+  /// Nothing more is to be had of libcurl, or of the load in its place.
+  func letGoOfHandle() {
+    if isAttached, let easy { recordTransaction(easy) }
+    if load != nil { recordLoad() }
+    load = nil
+    detach()
+    if let easy { session.giveBack(easy) }
+    easy = nil
   }
 
   private func makeCompletion(_ failure: TaskError?) -> Completion {
@@ -37,9 +41,9 @@ extension Transfer {
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
-      metrics: metrics, bytesSent: sentBefore + bodyBytesOnWire, bytesReceived: received,
+      metrics: metrics, bytesSent: sentBefore + bodyBytesOnWire, bytesReceived: progressCounts.received,
       bytesExpectedToSend: source?.length ?? 0,
-      bytesExpectedToReceive: hasHead ? intake.contentLength : -1)
+      bytesExpectedToReceive: hasHead ? progressCounts.expected : -1)
   }
 
   /// Lets go of everything without a word; the core itself is going.
@@ -61,6 +65,11 @@ extension Transfer {
 
   /// A helper thread is done with the file.
   func fileSettled(_ job: HelperThreads.Job) {
+    switch machine.state {
+    case .inspecting: return fileInspected(job)
+    case .keeping: return fileKept(job)
+    default: break
+    }
     guard machine.state == .settling, let file = sink.file else { return }
     if job.result != 0 {
       error = FileErrors.writing(file.path, job.result)

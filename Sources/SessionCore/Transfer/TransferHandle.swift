@@ -95,7 +95,7 @@ extension Transfer {
       let message = "the connection was closed in the middle of the response's head"
       error = TaskError(.networkConnectionLost, message, url: url)
     }
-    if hasFailed || machine.state == .draining { return .failure }
+    if hasFailed || machine.state == .draining { return hasFailed && isWorthKeeping ? .interrupted : .failure }
     if result == CURLE_OK || isWhole(result) {
       switch machine.state {
       // Nothing has been given to the sink.
@@ -105,10 +105,11 @@ extension Transfer {
     }
     if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
     error = failure
-    return .failure
+    return isWorthKeeping ? .interrupted : .failure
   }
 
   func successfulEnding() -> TaskMachine.Ending {
+    if let ending = downloadEnding() { return ending }
     if sink.isMemory || sink.file != nil || sink.isDelivered, let problem = sink.finish() {
       error = problem
       return .failure

@@ -147,18 +147,20 @@ extension Transfer {
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
     let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
-    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress
+    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && download == nil
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
     for field in request.headers where !(hasBody && isFraming(field.name)) {
       if replacesField, HeaderText.equalNames(field.name, "authorization") { continue }
+      if isReplacedByPlan(field.name) { continue }
       list.append(field)
     }
     for field in session.defaultHeaders where !has(field.name) {
-      if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
+      if !options.decompress || wantsIdentity, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
     }
+    if wantsIdentity { appendIdentityHeaders(to: list) }
     if let authorization { list.append("Authorization: \(authorization)") }
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list

@@ -44,7 +44,7 @@ extension Transfer {
       expectation = .never
       return .again(needsBody: !canReplayBody)
     }
-    if let verdict = redirectVerdict() { return verdict }
+    if let verdict = redirectVerdict() ?? downloadVerdict() { return verdict }
     return options.interest.contains(.response) ? .finalAsking : .final
   }
 
@@ -62,7 +62,7 @@ extension Transfer {
     let encodings =
       options.decompress && intake.hasContentEncoding ? HeaderText.values(of: "content-encoding", in: intake.block) : []
     let expected = hasNoBody ? 0 : intake.contentLength
-    if let problem = sink.begin(contentEncodings: encodings, expectedLength: expected) {
+    if let problem = download.flatMap(prepareFile) ?? sink.begin(contentEncodings: encodings, expectedLength: expected) {
       error = problem
       if !isAttached { return fail(problem) }
     }
@@ -92,6 +92,7 @@ extension Transfer {
     case .drop:
       dropped += bytes.count
       return dropsConnection ? 0 : bytes.count
+    case .ignore: return bytes.count
     case .deliver: return deliver(bytes)
     }
   }
@@ -106,8 +107,17 @@ extension Transfer {
   }
 
   func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
-    switch sink.receive(bytes) {
+    var wanted = bytes
+    if let download {
+      guard let admitted = download.admit(bytes) else {
+        error = TaskError(.badServerResponse, "the server sent more of the file than it said", url: url)
+        return 0
+      }
+      wanted = admitted
+    }
+    switch sink.receive(wanted) {
     case .taken:
+      download?.wrote(wanted.count)
       received += bytes.count
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       return bytes.count
@@ -152,7 +162,8 @@ extension Transfer {
   private func reportProgress() {
     guard options.interest.contains(.progress), bodyMode == .deliver, received != progressReported else { return }
     progressReported = received
-    core.outbox.append(.progress(id, received: received, expected: intake.contentLength))
+    let counts = progressCounts
+    core.outbox.append(.progress(id, received: counts.received, expected: counts.expected))
   }
 
   /// What has not been told when the task ends.
