@@ -5,11 +5,11 @@
 -- error, or a status such as 404, an older FILE is still what it was.
 --
 -- Against httpbin: `progress.lua http://127.0.0.1:8000/bytes/100000 out.bin` writes out.bin (100000 bytes) and prints
--- "out.bin: 100000 bytes". Progress is shown on stderr, and only on a terminal.
+-- "out.bin: 100000 bytes". Progress goes to stderr: a bar on a terminal, a line now and then in a log.
 
 local filename = require "http.filename"
 local http = require "http"
-local terminal = require "http.terminal"
+local progress = require "http.progress"
 
 local url, path = arg[1], arg[2]
 if not url then
@@ -18,30 +18,15 @@ if not url then
 end
 path = path or filename.suggested(nil, url)
 
-local is_terminal = terminal.is_tty(2)
-
--- `expected` is http.TRANSFER_SIZE_UNKNOWN where the server does not say how much it sends.
-local function show(received, expected)
-  if not is_terminal then return end
-  if expected == http.TRANSFER_SIZE_UNKNOWN then
-    io.stderr:write(("\r\27[K%d bytes"):format(received))
-  else
-    io.stderr:write(("\r\27[K%3.0f %% of %d bytes"):format(100 * received / math.max(expected, 1), expected))
-  end
-end
-
-local last = 0
-local response, err = http.get(url, {
-  sink = path,
-  progress = function(received, expected)
-    last = received
-    show(received, expected)
-  end,
-})
-if is_terminal then io.stderr:write("\r\27[K") end
-assert(response, err)
-if response.status >= 400 then
-  io.stderr:write(("progress.lua: %d %s\n"):format(response.status, response.reason))
+local bar = progress.bar { label = path }
+local response, err = http.get(url, { sink = path, progress = bar })
+if not response then
+  bar:fail(err)
   os.exit(1)
 end
-print(("%s: %d bytes"):format(path, last))
+if response.status >= 400 then
+  bar:fail(("%d %s"):format(response.status, response.reason))
+  os.exit(1)
+end
+bar:finish()
+print(("%s: %d bytes"):format(path, bar.received))

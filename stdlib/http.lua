@@ -27,6 +27,8 @@ local http = {
   -- http.map(list_or_iterator, limit, fn) -> results, errors.
   map = function(items, limit, fn) return require "http.map"(items, limit, fn) end,
   with_timeout = fibers.with_timeout,
+  -- http.on(name, fn) -> a function that ends it: notifications of every session.
+  on = function(name, fn) return require("http.notifications").on(name, fn) end,
   now = core.now,
   -- http.parse_date(text) -> seconds | nil.
   parse_date = function(text) return require("http.dates").parse(text) end,

@@ -99,8 +99,26 @@ static const char m_http_mime[] = {
 static const char m_http_multipart[] = {
 #embed "http/multipart.lua"
 };
+static const char m_http_notifications[] = {
+#embed "http/notifications.lua"
+};
+static const char m_http_operation[] = {
+#embed "http/operation.lua"
+};
+static const char m_http_operation_storage[] = {
+#embed "http/operation_storage.lua"
+};
+static const char m_http_operation_transfer[] = {
+#embed "http/operation_transfer.lua"
+};
 static const char m_http_options[] = {
 #embed "http/options.lua"
+};
+static const char m_http_progress[] = {
+#embed "http/progress.lua"
+};
+static const char m_http_progress_text[] = {
+#embed "http/progress_text.lua"
 };
 static const char m_http_request[] = {
 #embed "http/request.lua"
@@ -119,6 +137,12 @@ static const char m_http_robots[] = {
 };
 static const char m_http_scopes[] = {
 #embed "http/scopes.lua"
+};
+static const char m_http_serializer[] = {
+#embed "http/serializer.lua"
+};
+static const char m_http_serializer_query[] = {
+#embed "http/serializer_query.lua"
 };
 static const char m_http_session[] = {
 #embed "http/session.lua"
@@ -184,13 +208,21 @@ static const module modules[] = {
     {"http.metrics", m_http_metrics, sizeof m_http_metrics},
     {"http.mime", m_http_mime, sizeof m_http_mime},
     {"http.multipart", m_http_multipart, sizeof m_http_multipart},
+    {"http.notifications", m_http_notifications, sizeof m_http_notifications},
+    {"http.operation", m_http_operation, sizeof m_http_operation},
+    {"http.operation_storage", m_http_operation_storage, sizeof m_http_operation_storage},
+    {"http.operation_transfer", m_http_operation_transfer, sizeof m_http_operation_transfer},
     {"http.options", m_http_options, sizeof m_http_options},
+    {"http.progress", m_http_progress, sizeof m_http_progress},
+    {"http.progress_text", m_http_progress_text, sizeof m_http_progress_text},
     {"http.request", m_http_request, sizeof m_http_request},
     {"http.response", m_http_response, sizeof m_http_response},
     {"http.resume_data", m_http_resume_data, sizeof m_http_resume_data},
     {"http.retry", m_http_retry, sizeof m_http_retry},
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
+    {"http.serializer", m_http_serializer, sizeof m_http_serializer},
+    {"http.serializer_query", m_http_serializer_query, sizeof m_http_serializer_query},
     {"http.session", m_http_session, sizeof m_http_session},
     {"http.settings", m_http_settings, sizeof m_http_settings},
     {"http.steps", m_http_steps, sizeof m_http_steps},

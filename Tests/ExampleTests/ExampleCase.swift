@@ -38,14 +38,20 @@ struct Example: Sendable {
     return try await run.run()
   }
 
-  /// Runs it and expects exactly these lines on standard output, and nothing on standard error.
+  /// Runs it and expects exactly these lines on standard output, and on standard error one with this text, or nothing.
   func expect(
-    _ arguments: String..., prints lines: [String], status: Int32 = 0, sourceLocation: SourceLocation = #_sourceLocation
+    _ arguments: String..., prints lines: [String], reporting report: String? = nil, status: Int32 = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     let result = try await run(arguments)
     #expect(result.lines == lines, "\(result)", sourceLocation: sourceLocation)
     #expect(result.ending == .exited(status), "\(result)", sourceLocation: sourceLocation)
-    #expect(result.stderr.isEmpty, "\(result)", sourceLocation: sourceLocation)
+    guard let report else {
+      #expect(result.stderr.isEmpty, "\(result)", sourceLocation: sourceLocation)
+      return
+    }
+    #expect(result.stderr.hasPrefix(report), "\(result)", sourceLocation: sourceLocation)
+    #expect(result.stderr.count { $0 == "\n" } == 1, "\(result)", sourceLocation: sourceLocation)
   }
 
   /// Runs it and expects that it prints nothing, fails with this status and says why on standard error.

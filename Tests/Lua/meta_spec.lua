@@ -7,7 +7,8 @@ return function(t)
 
   local MODULES = {
     "http", "json", "url", "html", "xml", "crawl", "robots", "css", "links", "mime", "filename", "charset", "retry",
-    "multipart", "terminal",
+    "multipart", "terminal", "progress", "operation",
+    "serializer",
   }
 
   local function definitions(name) return meta.read(("%s/stdlib/meta/%s.lua"):format(t.root, name)) end
@@ -86,6 +87,12 @@ return function(t)
     check_class("session", "http.session", session, require("http.session").methods)
     check_class("session", "http.task", task)
     check_class("crawl", "http.crawler", crawler, getmetatable(crawler).__index)
+    local operation = require "http.operation"
+    check_class("operation", "http.operation", operation(request), getmetatable(operation(request))._methods)
+    local serializer = require "http.serializer"
+    check_class("serializer", "http.serializer.response", serializer.json(), getmetatable(serializer.json()).__index)
+    check_class("serializer", "http.serializer.request", serializer.json_request(),
+      getmetatable(serializer.json_request()).__index)
     check_class("robots", "http.robots", rules, getmetatable(rules).__index)
     check_class("http", "http.job", http.spawn(function() end), nil)
     local answer = require("http.response").make(200, "OK", "1.1", "http://127.0.0.1/", "", 0, "")

@@ -8,11 +8,12 @@ package.path = here .. "/?.lua;" .. (is_host and "" or root .. "/stdlib/?.lua;")
 
 local SPECS = {
   "charset_spec", "crawl_spec", "css_spec", "dates_spec", "filename_spec", "inspect_spec", "links_spec", "meta_spec",
-  "mime_spec", "misuse_spec", "multipart_spec", "retry_spec", "robots_spec",
+  "mime_spec", "misuse_spec", "multipart_spec", "progress_spec", "retry_spec", "robots_spec",
+  "serializer_spec",
 }
 
 -- What these test is native.
-local NEED_HOST = { dates_spec = true, retry_spec = true }
+local NEED_HOST = { dates_spec = true, progress_spec = true, retry_spec = true, serializer_spec = true }
 
 local passed, failed, skipped = 0, 0, 0
 local path = {}

@@ -3,7 +3,8 @@
 -- They are in slots, false where one is free. A number is the slot in its low 20 bits and a count above, so that
 -- numbers are unique while the table keeps its shape.
 
-local active = {}
+-- `observed`: somebody wants to be told of tasks (http.notifications).
+local active = { observed = false }
 
 local slots, free_slots, free_count, begun_count = {}, {}, 0, 0
 local SLOT_BITS, SLOT_MASK = 20, (1 << 20) - 1

@@ -2,6 +2,7 @@
 -- core resumes the calling fiber with the completion's values.
 
 local core = require "httpscript.core"
+local active = require "http.active"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
 local lazy = require "http.lazy"
@@ -17,7 +18,7 @@ local NO_SETTINGS = {}
 
 -- Whether a call needs no handler of the script's: then it is made without a task object.
 local function is_plain(session, settings, body)
-  if session.delegate or session._protocols or type(body) == "function" then return false end
+  if session.delegate or session._protocols or active.observed or type(body) == "function" then return false end
   return not settings or not settings.progress and (settings.sink == nil or type(settings.sink) == "string")
     and (type(body) ~= "table" or not body.reader)
 end

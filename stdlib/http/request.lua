@@ -234,6 +234,13 @@ function request.flatten_body(body, what)
   misuse("%s must be a string, a function or { file = path }", what)
 end
 
+-- A multipart form as a body and its Content-Type; nil and a message for parts that make none.
+local function multipart_body(parts)
+  local pieces, content_type = require("http.multipart").build(parts)
+  if not pieces then return nil, content_type end
+  return { _parts = flatten_parts(pieces) }, content_type
+end
+
 -- The body of a call's options; adds the Content-Type it implies to `list` unless there is one.
 local function option_body(given, list)
   local found
@@ -255,10 +262,18 @@ local function option_body(given, list)
     set_default(list, "Content-Type", "application/x-www-form-urlencoded")
     return type(given.form) == "string" and given.form or encode_pairs(given.form, "'form'", form_escape)
   end
-  local pieces, content_type = require("http.multipart").build(given.multipart)
-  if not pieces then misuse("option 'multipart': %s", tostring(content_type)) end
+  local body, content_type = multipart_body(given.multipart)
+  if not body then misuse("option 'multipart': %s", tostring(content_type)) end
   list["Content-Type"] = content_type
-  return { _parts = flatten_parts(pieces) }
+  return body
+end
+
+-- Gives a request a form of these parts -> the request | nil, what is wrong with them.
+function request.with_multipart(self, parts)
+  local body, content_type = multipart_body(parts)
+  if not body then return nil, content_type end
+  self.body, self.headers["Content-Type"] = body, content_type
+  return self
 end
 
 -- Gives a request that was made without options its empty list of headers, before a script can see it.

@@ -230,6 +230,7 @@ end
 function methods:_became_invalid()
   local delegate = self.delegate
   self.delegate = nil
+  if active.observed then require("http.notifications").post("session_did_invalidate", self) end
   local handler = delegate and delegate.did_become_invalid
   if not handler then return end
   fibers.run(function()

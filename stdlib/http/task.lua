@@ -68,6 +68,8 @@ function task.is(value)
   return class == Task or class == CompletedTask
 end
 
+local function notify(self, name) require("http.notifications").post(name, self) end
+
 -- Completion --------------------------------------------------------------------------------------------------------
 
 local function tell_metrics(self)
@@ -107,6 +109,7 @@ local function step_complete(self)
   if err and err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
     fibers.note_unobserved(self)
   end
+  if active.observed then notify(self, "task_did_finish") end
   fibers.complete(self)
 end
 
@@ -240,6 +243,7 @@ local function begin(self)
   local interest, destination, path = interest_of(self), destination_of(self)
   self.begun, self.suspensions, self.state = true, 0, "running"
   self.scope = fibers.scope()
+  if active.observed then notify(self, "task_did_start") end
   if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
   if not fine then return fail_at_once(self, fields) end
   if type(extra) == "function" then self.reader = extra end
@@ -268,6 +272,7 @@ function methods:resume()
   if not self.begun then return begin(self) end
   self.suspensions = 0
   self.state = "running"
+  if active.observed then notify(self, "task_did_resume") end
   if self.number then core.resume(self.number) end
 end
 
@@ -278,6 +283,7 @@ function methods:suspend()
   self.suspensions = self.suspensions + 1
   if self.suspensions > 1 then return end
   self.state = "suspended"
+  if active.observed then notify(self, "task_did_suspend") end
   if self.number then core.suspend(self.number) end
 end
 

@@ -1,6 +1,7 @@
 -- The verbs: calls on a session that wait for the response.
 
 local core = require "httpscript.core"
+local active = require "http.active"
 local call = require "http.call"
 local fibers = require "http.fibers"
 local lazy = require "http.lazy"
@@ -18,7 +19,7 @@ local CALL = {
   headers = "table", query = "table|string", body = "string|function|table", json = "any", form = "table|string",
   multipart = "table", timeout = "number", resource_timeout = "number", auth = "table",
   redirects = "integer|boolean", expect_continue = "boolean|string", cache_policy = "string",
-  sink = "function|string|userdata", progress = "function", max_body = "integer", decompress = "boolean",
+  sink = "function|string|userdata", progress = "function|string|table", max_body = "integer", decompress = "boolean",
   priority = "number", retry = "table|integer|boolean",
 }
 
@@ -40,6 +41,10 @@ local function check_values(given)
     misuse("option 'priority' must be from 0 to 1")
   end
   if math.type(given.redirects) and given.redirects < 0 then misuse("option 'redirects' must not be negative") end
+  local progress = given.progress
+  if progress ~= nil and progress ~= "bar" and not options.is_callable(progress) then
+    misuse("option 'progress' must be a function or \"bar\"")
+  end
   if type(given.sink) == "string" then options.path(given.sink, "option 'sink'") end
   for _, name in ipairs { "timeout", "resource_timeout" } do
     if given[name] and is_not_positive(given[name]) then misuse("option '%s' must be more than 0 seconds", name) end
@@ -58,7 +63,7 @@ local function attempt(self, req, given)
 end
 
 -- One call, repeated as the option `retry` says.
-local function perform(self, method, url, given, make)
+local function repeated(self, method, url, given, make)
   fibers.require_yieldable()
   local req = make and make() or request.from_options(method, url, given)
   if not given or not given.retry then return attempt(self, req, given) end
@@ -73,6 +78,27 @@ local function perform(self, method, url, given, make)
   end
 end
 
+-- The same with a bar of http.progress for the time it takes, named after the file or the last part of the URL.
+local function with_bar(self, method, url, given, make)
+  local name = type(given.sink) == "string" and given.sink or url:gsub("[?#].*$", "")
+  local bar = require("http.progress").bar { label = name:match("([^/]+)/*$") or name }
+  local changed = setmetatable({ progress = bar }, { __index = given })
+  local result, err = repeated(self, method, url, changed, make)
+  if err then
+    bar:fail(err)
+  elseif result.status >= 400 then
+    bar:fail(("%d %s"):format(result.status, result.reason))
+  else
+    bar:finish()
+  end
+  return result, err
+end
+
+local function perform(self, method, url, given, make)
+  if given and given.progress == "bar" then return with_bar(self, method, url, given, make) end
+  return repeated(self, method, url, given, make)
+end
+
 for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "options" } do
   local method = name:upper()
   methods[name] = function(self, url, given)
@@ -81,7 +107,7 @@ for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "option
       url = request.url_text(url) or misuse("argument #1 of %s must be a URL, not %s", name, type(url))
     end
     if given == nil then
-      if not self.delegate and not self._protocols then return call.quick(self, method, url) end
+      if not (self.delegate or self._protocols or active.observed) then return call.quick(self, method, url) end
     else
       options.check(given, CALL, "the options")
       check_values(given)

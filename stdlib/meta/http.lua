@@ -152,6 +152,13 @@ function http.map(items, limit, fn) end
 ---@return any ... The function's results, or `nil` and an error with the code `timed_out`.
 function http.with_timeout(seconds, fn, ...) end
 
+---Tells a function of what goes on in all sessions (AFNetworking's notifications). It runs in a coroutine of its own and
+---may wait; an error in it ends the script with status 1.
+---@param name "task_did_start"|"task_did_suspend"|"task_did_resume"|"task_did_finish"|"operation_did_start"|"operation_did_pause"|"operation_did_resume"|"operation_did_finish"|"session_did_invalidate"
+---@param fn fun(object: http.task|http.operation|http.session, name: string)
+---@return fun() stop Ends it.
+function http.on(name, fn) end
+
 ---Seconds on a clock that only goes forward; its zero means nothing.
 ---@return number seconds
 function http.now() end
@@ -196,7 +203,7 @@ function job:cancel() end
 ---@field expect_continue? boolean|"auto" Whether to wait for "100 Continue" before the body (default "auto": large bodies).
 ---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" Default: the session's. This version stores no responses, so "return_cache_data_dont_load" is always `resource_unavailable`.
 ---@field sink? fun(data: string)|string|file* Where the body goes, in place of `response.body`: a function, called with each piece; a path (written under a temporary name, renamed when whole; a device or pipe is written directly); or an open file. Only a successful (2xx) body goes to a path: that of another status is in `response.body`, and a file that was there stays.
----@field progress? fun(received: integer, expected: integer) Called as data comes in; `expected` may be `http.TRANSFER_SIZE_UNKNOWN`.
+---@field progress? fun(received: integer, expected: integer)|http.progress.bar|"bar" Called as data comes in; `expected` may be `http.TRANSFER_SIZE_UNKNOWN`. "bar": a bar of http.progress, named after the file or the URL.
 ---@field max_body? integer Bytes; a longer body is `data_length_exceeds_maximum`.
 ---@field decompress? boolean Whether to undo Content-Encoding (default true).
 ---@field priority? number 0 to 1 (default 0.5).
