@@ -50,9 +50,10 @@ final class Download {
 
   /// What a response's head means.
   func judge(_ answer: ResumePlan.Answer) -> ResumePlan.Action? {
-    action = plan?.action(for: answer)
-    if action == .askAnew { startOver() }
-    return action
+    let meaning = plan?.action(for: answer)
+    action = meaning
+    if meaning == .askAnew { startOver() }
+    return meaning
   }
 
   /// The response's body goes into the file at `offset`, after `known` bytes that are there already.

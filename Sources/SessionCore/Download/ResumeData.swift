@@ -1,6 +1,6 @@
 /// What a later process needs to go on with a download (`NSURLSessionDownloadTaskResumeData`): a versioned value that
 /// knows when it has been damaged. No secret is in it.
-public struct ResumeData: Equatable {
+public struct ResumeData: Equatable, Sendable {
   public enum Problem: Error, Equatable {
     /// Not what `encoded` gave, or changed since.
     case damaged

@@ -1,6 +1,6 @@
 /// What a request for the rest of a file goes by, and what its answer means. No I/O: the rules of RFC 9110 §13 to §15
 /// on ranges, with the one of our own that bytes of which there is any doubt are fetched again.
-struct ResumePlan: Equatable {
+struct ResumePlan: Equatable, Sendable {
   /// Says which version of the file the bytes on disk are of.
   var validator: Validator
   /// The length of that version, where it is known.
@@ -12,7 +12,7 @@ struct ResumePlan: Equatable {
   var have: Int
 
   /// What stands in a response's head about it.
-  struct Answer: Equatable {
+  struct Answer: Equatable, Sendable {
     var status: Int
     /// The one Content-Range field; nil where there is none, or it is malformed.
     var range: ContentRange?
@@ -23,7 +23,7 @@ struct ResumePlan: Equatable {
     var isCoded = false
   }
 
-  enum Action: Equatable {
+  enum Action: Equatable, Sendable {
     /// The body is the file's bytes from `offset` on, so many; `total` is the file's length. The first `known` of them
     /// are on disk already.
     case append(offset: Int, count: Int, known: Int, total: Int)

@@ -1,5 +1,5 @@
 /// What says that two responses have the same bytes: a strong validator (RFC 9110 §8.8), as a server wrote it.
-enum Validator: Equatable {
+enum Validator: Equatable, Sendable {
   case entityTag(String)
   case lastModified(String)
 
