@@ -156,7 +156,8 @@ struct TaskMachineTests {
       "a download that goes on in two requests",
       [
         (.inspectionWanted, .inspectFile), (.turnGranted, .none), (.inspected, .nextRequest),
-        (.turnGranted, .attach), (.inspected, .none), (.head(.final), .receiveBody), (.ended(.incomplete), .nextRequest),
+        (.turnGranted, .attach), (.inspected, .none), (.head(.final), .receiveBody),
+        (.ended(.incomplete), .nextRequest),
         (.turnGranted, .attach), (.head(.final), .receiveBody),
         (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
       ]

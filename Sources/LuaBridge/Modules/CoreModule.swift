@@ -10,7 +10,8 @@ enum CoreModule {
   static func make(_ scheduler: Scheduler) -> NativeModule {
     NativeModule(
       name,
-      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler) + DownloadFunctions.make(scheduler) + answerFunctions(scheduler)
+      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler)
+        + DownloadFunctions.make(scheduler) + answerFunctions(scheduler)
         + LoadFunctions.all(scheduler)
         + diagnosticFunctions(scheduler))
   }
