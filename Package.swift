@@ -6,6 +6,8 @@ let strictSwift: [SwiftSetting] = [
   .treatAllWarnings(as: .error, .when(configuration: .release)),
   // The debug build and its tests check exclusive access at run time; a release build has been through them.
   .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+  // libxml2's headers name each other by this path (as pkg-config says; see the system libraries).
+  .unsafeFlags(["-Xcc", "-I/usr/include/libxml2"]),
 ]
 let strictC: [CSetting] = [
   .unsafeFlags(["-Wall", "-Wextra", "-Werror"], .when(configuration: .release))
@@ -21,23 +23,27 @@ let package = Package(
     // because a Lua error may never cross a Swift frame (see DESIGN.md).
     .systemLibrary(
       name: "CLuaLink", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
-    .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(
-      name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-    .systemLibrary(name: "CXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
-    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
-    .systemLibrary(name: "CWslay", pkgConfig: "libwslay", providers: [.apt(["libwslay-dev"])]),
+
+    // Libraries that are loaded when they are first used: nothing here may link them, neither pkg-config nor a module
+    // map. A reference that is undefined at the end wants to be listed: `lua5.4 scripts/latelibs`.
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CJansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CXML", providers: [.apt(["libxml2-dev"])]),
+    .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CBrotli", providers: [.apt(["libbrotli-dev"])]),
+    .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPSL", providers: [.apt(["libpsl-dev"])]),
+    .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
+
+    // Definitions of those libraries' functions, which load the library when they are first called.
+    .target(name: "CLateLibraries"),
 
     // C shims: no policy, only what Swift cannot say.
-    .target(name: "CLuaShim", dependencies: ["CLuaLink", "CJansson"], cSettings: strictC),
+    .target(name: "CLuaShim", dependencies: ["CLuaLink", "CJansson", "CLateLibraries"], cSettings: strictC),
     .target(name: "CArguments", cSettings: strictC),
-    .target(name: "CCurlShim", dependencies: ["CCurl"], cSettings: strictC),
+    .target(name: "CCurlShim", dependencies: ["CCurl", "CLateLibraries"], cSettings: strictC),
 
     // The Lua standard library, embedded as bytes.
     .target(
@@ -46,14 +52,16 @@ let package = Package(
 
     .target(
       name: "SessionCore",
-      dependencies: ["CCurlShim", "CCurl", "CZlib", "CBrotli", "CZstd", "COpenSSL"],
+      dependencies: ["CCurlShim", "CCurl", "CZlib", "CBrotli", "CZstd", "COpenSSL", "CLateLibraries"],
       swiftSettings: strictSwift),
     .target(
       name: "LuaBridge",
-      dependencies: ["CLuaShim", "SessionCore", "Stdlib", "CJansson", "CXML"],
+      dependencies: ["CLuaShim", "SessionCore", "Stdlib", "CJansson", "CXML", "CLateLibraries"],
       swiftSettings: strictSwift),
     .executableTarget(
-      name: "httpscript", dependencies: ["CArguments", "LuaBridge", "SessionCore"], swiftSettings: strictSwift),
+      name: "httpscript", dependencies: ["CArguments", "LuaBridge", "SessionCore"], swiftSettings: strictSwift,
+      // As little as possible to load at start (see also build_release in scripts/packages.sh).
+      linkerSettings: [.unsafeFlags(["-Xclang-linker", "-static-libgcc"], .when(configuration: .release))]),
 
     // Servers, launchers and data for the tests; the only place besides them that uses Foundation.
     .target(name: "CTestShim", path: "Tests/CTestShim", cSettings: strictC),
@@ -64,7 +72,7 @@ let package = Package(
     .testTarget(name: "ExampleTests", dependencies: ["TestSupport"], swiftSettings: strictSwift),
     .testTarget(
       name: "SessionCoreTests", dependencies: ["SessionCore", "CCurlShim", "TestSupport"], swiftSettings: strictSwift),
-    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaShim"]),
+    .testTarget(name: "LuaBridgeTests", dependencies: ["LuaBridge", "CLuaShim"], swiftSettings: strictSwift),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,6 +5,7 @@
 char clua_types_key;
 
 const char *clua_lua_version(void) { return LUA_VERSION_MAJOR "." LUA_VERSION_MINOR "." LUA_VERSION_RELEASE; }
+const char *clua_lua_ident(void) { return lua_ident; }
 
 struct clua_module {
     lua_State *L;
@@ -142,7 +143,7 @@ static int is_native(clua_runtime *runtime, const char *name) {
 static int search_embedded(lua_State *L) {
     clua_runtime *runtime = clua_runtime_of(L);
     const char *name = luaL_checkstring(L, 1);
-    const char *text = NULL;
+    const char *module = NULL;
     size_t length = 0;
     if (strcmp(name, "httpscript.fiber") == 0) {
         lua_pushcfunction(L, clua_open_fiber);
@@ -153,12 +154,12 @@ static int search_embedded(lua_State *L) {
         lua_pushcclosure(L, load_native, 1);
         return 1;
     }
-    if (!runtime->callbacks.find_module(runtime->callbacks.context, name, &text, &length)) {
+    if (!runtime->callbacks.find_module(runtime->callbacks.context, name, &module, &length)) {
         lua_pushfstring(L, "no module '%s' in the executable", name);
         return 1;
     }
     const char *chunk = lua_pushfstring(L, "=[httpscript]%s", name);
-    if (luaL_loadbufferx(L, text, length, chunk, "t") != LUA_OK) return lua_error(L);
+    if (luaL_loadbufferx(L, module, length, chunk, "bt") != LUA_OK) return lua_error(L);
     lua_pushliteral(L, ":embedded:");
     return 2;
 }

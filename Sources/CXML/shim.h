@@ -10,8 +10,13 @@
 #include <libxml/xpath.h>
 #include <libxml/xpathInternals.h>
 
-// Frees what libxml2 allocated; `xmlFree` is a variable, which Swift 6 will not read.
-static inline void cxml_free(void *memory) { xmlFree(memory); }
+// Frees what libxml2 allocated. `xmlFree` is a variable, which Swift 6 will not read, and which cannot be had late
+// (see CLateLibraries).
+static inline void cxml_free(void *memory) {
+    xmlFreeFunc release = NULL;
+    xmlMemGet(&release, NULL, NULL, NULL);
+    release(memory);
+}
 
 // Nothing of libxml2 may reach standard error. Its plain messages go to a variadic function, which Swift cannot write;
 // each thread has its own pair of handlers, hence the defaults for later threads.

@@ -4,6 +4,9 @@ import SessionCore
 
 /// From arguments to exit status.
 enum Program {
+  /// Something is left to be done by `exit`: a dialogue gives the terminal back there.
+  private(set) nonisolated(unsafe) static var hasExitFunctions = false
+
   static func run(_ words: [String]) -> Int32 {
     let options: Options
     do {
@@ -26,6 +29,7 @@ enum Program {
     case .code(let code):
       return runScript(.success(SourceText(code)), chunkName: "=(command line)", name: "-e", options, words)
     case .interactive:
+      hasExitFunctions = true
       return withRuntime(options, ArgumentVector(program: words, script: "-", arguments: [])) { Dialogue($0).run() }
     }
   }

@@ -4,4 +4,7 @@ import SessionCore
 
 StandardStreams.open()
 let status = Program.run(Array(CommandLine.arguments))
-exit(status)
+if Program.hasExitFunctions { exit(status) }
+// Everything has been put away; the libraries' own exit functions (OpenSSL's above all) would only take time.
+fflush(nil)
+_exit(status)

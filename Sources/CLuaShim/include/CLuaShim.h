@@ -137,14 +137,16 @@ typedef struct clua_callbacks {
     void (*object_released)(void *context, int32_t type, void *object);
     /// The script called os.exit: the process ends when this returns.
     void (*exiting)(void *context);
-    /// Source text of an embedded module, or false. `*text` must stay valid for ever.
-    bool (*find_module)(void *context, const char *name, const char **text, size_t *length);
+    /// Source text or bytecode of an embedded module, or false. `*chunk` must stay valid for ever.
+    bool (*find_module)(void *context, const char *name, const char **chunk, size_t *length);
     /// Calls `clua_add_function` / `clua_add_type` for a native module's members; false when there is none of the name.
     bool (*open_native)(void *context, const char *name, clua_module *module);
 } clua_callbacks;
 
 /// As in "5.4.4".
 const char *clua_lua_version(void);
+/// What the library that is loaded says of itself: its release, and more.
+const char *clua_lua_ident(void);
 /// Makes an interpreter with the standard libraries, the module searcher and yield-transparent coroutines.
 /// NULL when there is no memory.
 clua_runtime *clua_create(clua_callbacks callbacks);

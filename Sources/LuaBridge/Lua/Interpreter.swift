@@ -44,7 +44,9 @@ public final class Interpreter {
       guard let context else { return }
       Interpreter.at(context).onExit()
     }
-    callbacks.find_module = { _, name, text, length in stdlib_find(name, text, length) }
+    callbacks.find_module = { _, name, chunk, length in
+      stdlib_find(name, clua_lua_ident(), chunk, length)
+    }
     callbacks.open_native = { context, name, module in
       guard let context, let name else { return false }
       return Interpreter.at(context).openNative(String(cString: name), into: module)

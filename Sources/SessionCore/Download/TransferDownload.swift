@@ -9,7 +9,7 @@ extension Transfer {
     do {
       try beginResuming(ResumeData(decoding: Array(blob.buffer)))
     } catch {
-      fail(TaskError(.cannotDecodeRawData, (error as? ResumeData.Problem)?.message ?? "\(error)"))
+      fail(TaskError(.cannotDecodeRawData, error.message))
     }
   }
 
