@@ -33,7 +33,6 @@ let package = Package(
     .systemLibrary(name: "CBrotli", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPSL", providers: [.apt(["libpsl-dev"])]),
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
 
@@ -44,6 +43,8 @@ let package = Package(
     .target(name: "CLuaShim", dependencies: ["CLuaLink", "CJansson", "CLateLibraries"], cSettings: strictC),
     .target(name: "CArguments", cSettings: strictC),
     .target(name: "CCurlShim", dependencies: ["CCurl", "CLateLibraries"], cSettings: strictC),
+    // Its header only: the library is loaded when a store is first opened.
+    .target(name: "CSQLiteShim", cSettings: strictC),
 
     // The Lua standard library, embedded as bytes.
     .target(
@@ -52,7 +53,7 @@ let package = Package(
 
     .target(
       name: "SessionCore",
-      dependencies: ["CCurlShim", "CCurl", "CZlib", "CBrotli", "CZstd", "COpenSSL", "CLateLibraries"],
+      dependencies: ["CCurlShim", "CSQLiteShim", "CCurl", "CPSL", "CZlib", "CBrotli", "CZstd", "COpenSSL", "CLateLibraries"],
       swiftSettings: strictSwift),
     .target(
       name: "LuaBridge",

@@ -18,6 +18,8 @@ local http = {
   configuration = configuration,
   session = session.new,
   shared = session.shared_session(),
+  -- http.cookie_storage{ path = path } -> a cookie storage.
+  cookie_storage = function(given) return require("http.cookies").new(given) end,
   -- http.request(url_or_fields) -> a request.
   request = function(given) return require("http.request").new(given) end,
   -- http.credential{ user, password | token | certificate, key | trust } -> a credential.

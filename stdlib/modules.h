@@ -21,6 +21,12 @@ static const char m_http_charset[] = {
 static const char m_http_configuration[] = {
 #embed "http/configuration.lua"
 };
+static const char m_http_cookie_files[] = {
+#embed "http/cookie_files.lua"
+};
+static const char m_http_cookies[] = {
+#embed "http/cookies.lua"
+};
 static const char m_http_crawl[] = {
 #embed "http/crawl.lua"
 };
@@ -182,6 +188,8 @@ static const module modules[] = {
     {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.charset", m_http_charset, sizeof m_http_charset},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
+    {"http.cookie_files", m_http_cookie_files, sizeof m_http_cookie_files},
+    {"http.cookies", m_http_cookies, sizeof m_http_cookies},
     {"http.crawl", m_http_crawl, sizeof m_http_crawl},
     {"http.crawl_fetch", m_http_crawl_fetch, sizeof m_http_crawl_fetch},
     {"http.crawl_frontier", m_http_crawl_frontier, sizeof m_http_crawl_frontier},

@@ -97,6 +97,8 @@ return function(t)
     check_class("http", "http.job", http.spawn(function() end), nil)
     local answer = require("http.response").make(200, "OK", "1.1", "http://127.0.0.1/", "", 0, "")
     check_class("response", "http.response", answer)
+    local storage = http.cookie_storage()
+    check_class("cookies", "http.cookie_storage", storage, require("http.cookies").methods)
     local document = assert(require("http.html").parse("<p>x</p>"))
     check_class("html", "html.document", document)
     check_class("html", "html.node", document:css_first("p"))
@@ -126,7 +128,7 @@ return function(t)
   end)
 
   it("describes every function's arguments, and has text for every name", function()
-    for _, file in ipairs { "http", "request", "response", "session", table.unpack(MODULES, 2) } do
+    for _, file in ipairs { "http", "request", "response", "session", "cookies", table.unpack(MODULES, 2) } do
       local definition = definitions(file)
       local lists = { definition.functions, definition.values, definition.classes, definition.aliases }
       for _, class in ipairs(definition.classes) do

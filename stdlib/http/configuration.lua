@@ -15,7 +15,7 @@ local CONFIGURATION = {
   session_sends_launch_events = "boolean", connection_proxy = "table|string|false",
   tls_minimum_supported = "string", tls_maximum_supported = "string", http_should_use_pipelining = "boolean",
   http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
-  http_maximum_connections_per_host = "integer", cookie_storage = "false", credential_storage = "false",
+  http_maximum_connections_per_host = "integer", cookie_storage = "table|false", credential_storage = "false",
   cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
   http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
   protocol_classes = "list", allows_file_urls = "boolean",
@@ -27,7 +27,10 @@ local LATER = {
 }
 
 -- Likewise stores: only having none of them can be asked for.
-local STORAGES = { cookie_storage = true, credential_storage = true, cache = true }
+local STORAGES = { credential_storage = true, cache = true }
+
+-- Fields that hold a store, and the module that knows its kind.
+local STORES = { cookie_storage = "http.cookies" }
 
 local DEFAULTS = {
   request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
@@ -76,6 +79,9 @@ local function check_field(name, value)
   end
   if value == nil then return end
   options.expect(value, CONFIGURATION[name], "configuration field '" .. name .. "'")
+  if STORES[name] and value and not require(STORES[name]).native(value) then
+    misuse("configuration field '%s' must be an http.%s or false", name, name)
+  end
   if name == "http_version" and not HTTP_VERSIONS[value] then
     misuse("configuration field 'http_version' must be \"auto\", \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\"")
   elseif name == "user_agent" and value:find("[\r\n\0]") then
@@ -97,10 +103,21 @@ local function check_field(name, value)
   end
 end
 
+-- The store of a configuration that has been given none: the user's, or, where nothing is to be remembered, one in
+-- memory, which belongs to the configuration and the sessions made of it.
+local function default_store(self, name)
+  local module = require(STORES[name])
+  if rawget(self, "_kind") ~= "ephemeral" then return module.standard() end
+  local made = module.new()
+  rawget(self, STORE)[name] = made
+  return made
+end
+
 function Configuration.__index(self, name)
   local value = rawget(self, STORE)[name]
-  if value == nil then return DEFAULTS[name] end
-  return value
+  if value ~= nil then return value end
+  if STORES[name] then return default_store(self, name) end
+  return DEFAULTS[name]
 end
 
 function Configuration.__newindex(self, name, value)
@@ -115,9 +132,11 @@ function Configuration.__pairs(self)
   return next, all
 end
 
--- Values that are tables belong to one configuration only; the protocol classes in their list are the script's objects.
+-- Values that are tables belong to one configuration only; the protocol classes in their list and the stores are the
+-- script's objects.
 local function copy_value(value, name)
   if type(value) ~= "table" then return value end
+  if STORES[name] then return value end
   if name == "protocol_classes" then return table.move(value, 1, #value, 1, {}) end
   if headers.is(value) then return headers.from(value) end
   local copied = {}
@@ -162,6 +181,9 @@ function configuration.copy(given)
   if given == nil then return new_configuration(nil, "default") end
   options.expect(given, "table", "argument #1 of http.session")
   if getmetatable(given) ~= Configuration then given = new_configuration(given, "default") end
+  if rawget(given, "_kind") == "ephemeral" then
+    for name in next, STORES do local _ = given[name] end
+  end
   return copy_configuration(given)
 end
 
@@ -201,9 +223,9 @@ local function flatten_proxy(proxy, add)
 end
 
 local PASSED = {
-  "timeout_for_request", "timeout_for_resource", "http_maximum_connections_per_host", "user_agent", "http_version",
-  "interface", "unix_socket", "ca_file", "shared_container", "allows_file_urls", "tls_minimum_supported",
-  "tls_maximum_supported",
+  "timeout_for_request", "timeout_for_resource", "http_should_set_cookies", "http_cookie_accept_policy",
+  "http_maximum_connections_per_host", "user_agent", "http_version", "interface", "unix_socket", "ca_file",
+  "shared_container", "allows_file_urls", "tls_minimum_supported", "tls_maximum_supported",
 }
 
 -- A configuration as the pairs that the core takes.
@@ -225,6 +247,10 @@ function configuration.flatten(given)
     local fields, problem = headers.flatten(headers.from(given.http_additional_headers))
     if problem then misuse("configuration field 'http_additional_headers': %s", problem) end
     add("http_additional_headers", fields or "")
+  end
+  for name, module in next, STORES do
+    local store = rawget(given, STORE)[name]
+    if store ~= nil then add(name, store and require(module).native(store)) end
   end
   if configuration.protocols(given) then add("protocol_classes", true) end
   if given.resolve then add("resolve", flatten_resolve(given.resolve)) end

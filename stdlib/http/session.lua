@@ -257,18 +257,24 @@ function methods:invalidate_and_cancel()
   if rawget(self, "_number") then core.cancel_calls(self._number) end
 end
 
--- session:reset() yields: closes idle connections; later requests make new ones.
-function methods:reset()
-  check_receiver(self, "reset")
+-- session:flush() yields: closes idle connections; later requests make new ones. What is stored is on disk with each
+-- response already.
+function methods:flush()
+  check_receiver(self, "flush")
   fibers.require_yieldable()
   if rawget(self, "_number") then core.close_idle_connections(self._number) end
   fibers.sleep(0)
 end
 
--- session:flush() yields: idle connections are closed and what is stored is on disk.
-function methods:flush()
-  check_receiver(self, "flush")
-  self:reset()
+-- session:reset() yields: as flush, and the session's stores are emptied, their files too.
+function methods:reset()
+  check_receiver(self, "reset")
+  fibers.require_yieldable()
+  local fields = self.configuration
+  for _, name in ipairs { "cookie_storage" } do
+    if fields[name] then fields[name]:clear() end
+  end
+  self:flush()
 end
 
 events[events.SESSION_INVALIDATED] = function(number)

@@ -40,7 +40,11 @@ function settings.expectation(given)
 end
 
 -- What is passed by name (LuaBridge's TaskOptions knows the names): each entry makes a text of its value, or nil.
-local NAMED = {}
+local NAMED = {
+  -- A request without fields of its own finds Apple's default here.
+  http_should_handle_cookies = function(req) return req.http_should_handle_cookies == false and "0" or nil end,
+  main_document_url = function(req) return req.main_document_url end,
+}
 settings.named = NAMED
 
 -- The options that stand in no position of their own, as the core takes them; nil when none is given. `req`: the

@@ -54,6 +54,12 @@ function http.session(configuration, delegate) end
 ---@return http.request
 function http.request(url) end
 
+---A storage for cookies, to be given to a configuration or to be looked into.
+---@param fields? { path?: string } A file; without one it is in memory.
+---@return http.cookie_storage|nil storage
+---@return http.error? err The file holds something else.
+function http.cookie_storage(fields) end
+
 ---Makes a credential, to answer a challenge with.
 ---@param fields http.credential.fields
 ---@return http.credential

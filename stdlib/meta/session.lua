@@ -1,8 +1,8 @@
 ---@meta http.session
 
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
----version. `security_policy`, `transport_security`, `client_certificate` and stores other than `false` raise: they are
----not available in this version.
+---version. `security_policy`, `transport_security`, `client_certificate`, and `credential_storage` and `cache` other than
+---`false` raise: they are not available in this version.
 ---@class http.configuration
 ---@field identifier? string *
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
@@ -18,11 +18,11 @@
 ---@field tls_minimum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
 ---@field tls_maximum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
 ---@field http_should_use_pipelining? boolean * Default false.
----@field http_should_set_cookies? boolean * Default true.
----@field http_cookie_accept_policy? "always"|"never"|"only_from_main_document_domain" * Default "only_from_main_document_domain".
+---@field http_should_set_cookies? boolean Whether stored cookies are sent (default true). They are kept all the same.
+---@field http_cookie_accept_policy? "always"|"never"|"only_from_main_document_domain" When cookies are kept (default "only_from_main_document_domain": where the host is of the same site as the request's `main_document_url`, and always where it has none).
 ---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
 ---@field http_maximum_connections_per_host? integer Default 6; further requests wait.
----@field cookie_storage? false
+---@field cookie_storage? http.cookie_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: cookies are neither kept nor sent.
 ---@field credential_storage? false
 ---@field cache? false
 ---@field should_use_extended_background_idle_mode? boolean * Default false.
@@ -128,11 +128,12 @@ function session:finish_tasks_and_invalidate() end
 ---Takes no new tasks, and cancels those there.
 function session:invalidate_and_cancel() end
 
----Closes idle connections. *Yields.*
+---Empties the session's stores, those of its cookies too (default sessions share the user's own), and closes idle
+---connections. *Yields.*
 ---@async
 function session:reset() end
 
----Closes idle connections, and what is to be stored is stored. *Yields.*
+---Closes idle connections. What is stored is on disk with each response already. *Yields.*
 ---@async
 function session:flush() end
 

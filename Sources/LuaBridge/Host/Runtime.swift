@@ -30,11 +30,13 @@ final class SchedulerReference {
 /// Every module of the standard library that is written in Swift, by its name for `require`.
 enum NativeModules {
   static func all(_ owner: SchedulerReference) -> [String: () -> NativeModule] {
-    [
+    let stores = StoreRegistry()
+    return [
       CoreModule.name: {
         guard let scheduler = owner.scheduler else { return NativeModule(CoreModule.name, functions: []) }
-        return CoreModule.make(scheduler)
+        return CoreModule.make(scheduler, stores)
       },
+      CookieModule.name: CookieModule(stores: stores).make,
       URLModule.name: URLModule.make,
       DateModule.name: DateModule.make,
       FileModule.name: FileModule.make,

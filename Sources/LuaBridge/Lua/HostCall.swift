@@ -90,4 +90,5 @@ public struct HostType<Object: AnyObject>: Sendable {
 public enum HostTypeNumber: Int32, CaseIterable, Sendable {
   case document
   case node
+  case cookieStorage
 }

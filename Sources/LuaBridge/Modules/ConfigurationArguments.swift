@@ -7,8 +7,11 @@ enum ConfigurationArguments {
     let message: String
   }
 
-  static func read(_ call: HostCall, from start: Int) -> Result<SessionConfiguration, Problem> {
+  static func read(
+    _ call: HostCall, from start: Int, _ stores: StoreRegistry
+  ) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
+    configuration.cookieStorage = stores.cookies
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
@@ -45,6 +48,11 @@ enum ConfigurationArguments {
     case "ca_file": assign(call.string(index)) { configuration.caFile = $0 }
     case "tls_minimum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMinimum = $0 }
     case "tls_maximum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMaximum = $0 }
+    case "cookie_storage":
+      assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
+    case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
+    case "http_cookie_accept_policy":
+      assign(call.string(index).flatMap(CookieAcceptPolicy.init(rawValue:))) { configuration.cookieAcceptPolicy = $0 }
     default: false
     }
   }
@@ -53,6 +61,12 @@ enum ConfigurationArguments {
     guard let value else { return false }
     store(value)
     return true
+  }
+
+  /// A store, none for `false`; nil for anything else.
+  private static func storage<Store: AnyObject>(_ call: HostCall, _ index: Int, _ type: HostType<Store>) -> Store?? {
+    if let store = call.object(index, type) { return .some(store) }
+    return call.boolean(index) ? nil : .some(nil)
   }
 
   private static func proxy(_ text: String, noProxy: String) -> ProxyConfiguration {

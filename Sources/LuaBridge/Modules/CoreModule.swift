@@ -7,10 +7,10 @@ import SessionCore
 enum CoreModule {
   static let name = "httpscript.core"
 
-  static func make(_ scheduler: Scheduler) -> NativeModule {
+  static func make(_ scheduler: Scheduler, _ stores: StoreRegistry) -> NativeModule {
     NativeModule(
       name,
-      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler)
+      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler, stores)
         + DownloadFunctions.make(scheduler) + answerFunctions(scheduler)
         + LoadFunctions.all(scheduler)
         + diagnosticFunctions(scheduler))
@@ -42,11 +42,13 @@ enum CoreModule {
   }
 
   /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, close_idle_connections.
-  private static func taskFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
+  private static func taskFunctions(
+    _ scheduler: Scheduler, _ stores: StoreRegistry
+  ) -> [NativeModule.Function] {
     [
       .init("session") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }
-        switch ConfigurationArguments.read(call, from: 2) {
+        switch ConfigurationArguments.read(call, from: 2, stores) {
         case .success(var configuration):
           configuration.trace = scheduler.trace
           scheduler.submit(.createSession(SessionID(id), configuration))

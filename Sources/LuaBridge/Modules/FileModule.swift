@@ -8,11 +8,11 @@ enum FileModule {
     NativeModule(name, functions: [.init("write", write), .init("move", move)])
   }
 
-  /// write(path, bytes) -> true | nil, error's fields.
+  /// write(path, bytes [, private]) -> true | nil, error's fields.
   private static func write(_ call: HostCall) -> Outcome {
     guard let path = call.string(1) else { return call.wrongType(1, "string") }
     guard let bytes = call.bytes(2) else { return call.wrongType(2, "string") }
-    return answer(call, WholeFile.write(bytes, to: path))
+    return answer(call, WholeFile.write(bytes, to: path, isPrivate: call.boolean(3)))
   }
 
   /// move(from, to) -> true | nil, error's fields.

@@ -15,7 +15,10 @@ enum TaskOptions {
 
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
-    default: false
+    case "http_should_handle_cookies": task.handlesCookies = value == "1"
+    case "main_document_url": task.mainDocumentURL = value
+    default: return false
     }
+    return true
   }
 }

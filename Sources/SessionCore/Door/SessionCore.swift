@@ -10,6 +10,8 @@ public final class SessionCore: Port {
   var timers = TimerHeap<Transfer>()
   /// The time of this turn of the loop.
   private(set) var now = MonotonicClock.now
+  /// Storages with cookies to be written at the end of the turn, before anybody is told of the response.
+  var changedStorages: [CookieStorage] = []
   /// Transfers with something to tell at the end of the turn.
   var flushList: [Transfer] = []
   /// Transfers whose loads may have something (see `LocalLoad`).
@@ -138,6 +140,8 @@ public final class SessionCore: Port {
   }
 
   private func flush() {
+    for storage in changedStorages { storage.commit() }
+    if !changedStorages.isEmpty { changedStorages.removeAll() }
     guard !flushList.isEmpty else { return }
     let list = flushList
     flushList.removeAll(keepingCapacity: true)

@@ -76,6 +76,10 @@ public final class TaskRequest {
   public var maximumBody: Int?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host.
   public var priority: Double = 0.5
+  /// `URLRequest.httpShouldHandleCookies`: send the stored cookies, and keep those that come.
+  public var handlesCookies = true
+  /// `URLRequest.mainDocumentURL`, for the cookie accept policy. `nil`: each request is its own main document.
+  public var mainDocumentURL: String?
 
   public init(_ request: Request) { self.request = request }
 }
@@ -151,6 +155,12 @@ public struct SessionConfiguration {
   public var sharedContainer: String?
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
+  /// Where cookies are kept; `nil`: they are neither kept nor sent.
+  public var cookieStorage: CookieStorage?
+  /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
+  public var shouldSetCookies = true
+  /// When cookies are kept. (The storage has a policy too: both must allow it.)
+  public var cookieAcceptPolicy = CookieAcceptPolicy.onlyFromMainDocumentDomain
   /// The layer above may make requests itself (`Event.needsLoader`).
   public var asksForLoaders = false
   /// `file:` URLs are read.

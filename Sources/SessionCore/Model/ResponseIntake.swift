@@ -20,6 +20,7 @@ struct ResponseIntake {
   private(set) var isChunked = false
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
+  private(set) var hasSetCookie = false
   private(set) var isHeadComplete = false
 
   var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
@@ -116,6 +117,8 @@ struct ResponseIntake {
       }
     case UInt8(ascii: "l"):
       if HeaderText.value(of: "location", in: field) != nil { hasLocation = true }
+    case UInt8(ascii: "s"):
+      if HeaderText.value(of: "set-cookie", in: field) != nil { hasSetCookie = true }
     case UInt8(ascii: "t"):
       if HeaderText.value(of: "transfer-encoding", in: field) != nil { isChunked = true }
     default: break

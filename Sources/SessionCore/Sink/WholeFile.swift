@@ -2,10 +2,15 @@ import Glibc
 
 /// Files written or moved in one go, with a download's care: beside their place under a temporary name, synced, renamed.
 public enum WholeFile {
+  /// - Parameter isPrivate: only the user can read it.
   /// - Returns: nil on success; an existing file is as it was otherwise.
-  public static func write(_ bytes: UnsafeRawBufferPointer, to path: String) -> TaskError? {
+  public static func write(
+    _ bytes: UnsafeRawBufferPointer, to path: String, isPrivate: Bool = false
+  ) -> TaskError? {
     let sink = FileSink(path: path)
-    return finish(sink, sink.open() ?? sink.write(bytes))
+    if let error = sink.open() { return error }
+    if isPrivate { sink.makePrivate() }
+    return finish(sink, sink.write(bytes))
   }
 
   /// Moves a finished download to its place, to another file system too.
@@ -55,6 +60,11 @@ public enum WholeFile {
 }
 
 extension FileSink {
+  /// Before anything is written.
+  fileprivate func makePrivate() {
+    if needsSync, case .sync(let descriptor) = syncWork { fchmod(descriptor, 0o600) }
+  }
+
   /// Makes the content durable, on this thread. Nil is success.
   fileprivate func sync() -> TaskError? {
     guard needsSync, case .sync(let descriptor) = syncWork else { return nil }

@@ -11,6 +11,8 @@ final class Session {
   let headersProblem: TaskError?
   /// The header list of a request that adds nothing of its own.
   let plainHeaders: HeaderList
+  /// Where stored cookies to be sent come from.
+  let cookiesToSend: CookieStorage?
   /// Its multi handles.
   private(set) var lanes: Lanes
   /// For looking at URLs before there is a handle for them.
@@ -36,6 +38,7 @@ final class Session {
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
+    cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
       configuration.additionalHeaders

@@ -146,20 +146,25 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
+    let cookies = session.cookiesToSend == nil ? nil : cookieField
     let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
-    let isPlain = request.headers.isEmpty && authorization == nil && options.decompress && download == nil
+    let isPlain =
+      request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil && download == nil
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
     for field in request.headers where !(hasBody && isFraming(field.name)) {
       if replacesField, HeaderText.equalNames(field.name, "authorization") { continue }
+      if cookies != nil, isCookie(field) { continue }
       if isReplacedByPlan(field.name) { continue }
       list.append(field)
     }
     for field in session.defaultHeaders where !has(field.name) {
+      if cookies != nil, isCookie(field) { continue }
       if !options.decompress || wantsIdentity, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
     }
+    if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
     if wantsIdentity { appendIdentityHeaders(to: list) }
     if let authorization { list.append("Authorization: \(authorization)") }
     if hasBody { appendBodyHeaders(to: list, shape) }

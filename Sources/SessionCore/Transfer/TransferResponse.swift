@@ -23,6 +23,7 @@ extension Transfer {
       return
     }
     expectsHead = false
+    if intake.hasSetCookie { takeCookies() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     if auth != nil, mayAnswerItself {

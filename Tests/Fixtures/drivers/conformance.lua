@@ -65,6 +65,15 @@ function suites.wire(_, index)
   }
 end
 
+-- The origin is a proxy that answers for every host.
+function suites.cookies(row, index)
+  local session = http.session(http.configuration.ephemeral { connection_proxy = origin })
+  local options = { headers = { ["X-Row"] = index } }
+  local response = assert(session:get(row.set_url, options))
+  if not row.via_redirect then response = assert(session:get(row.request_url, options)) end
+  return { cookie = latin1(response.body) }
+end
+
 local file <close> = assert(io.open(path))
 for index, row in ipairs(assert(json.decode(file:read("a")))) do
   local ok, answer = pcall(suites[suite], row, index)

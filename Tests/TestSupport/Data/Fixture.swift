@@ -16,6 +16,16 @@ public enum Fixture {
     Array(try Data(contentsOf: URL(fileURLWithPath: directory + "/" + name)))
   }
 
+  /// A JSON document anywhere.
+  public static func json(at path: String) throws -> JSONValue {
+    try JSONValue(parsing: Array(try Data(contentsOf: URL(fileURLWithPath: path))))
+  }
+
+  /// A variable of the tests' own environment; nil where it is not set, or empty.
+  public static func environment(_ name: String) -> String? {
+    ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   /// A fixture that is a JSON document.
   public static func json(_ name: String) throws -> JSONValue { try JSONValue(parsing: bytes(name)) }
 }
