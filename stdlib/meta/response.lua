@@ -117,6 +117,7 @@ function response:save(path) end
 ---  `client_certificate_rejected`;
 ---* the answer: `cannot_parse_response` (no HTTP; or `response:validate` with a type), `bad_server_response` (damaged
 ---  framing; or `response:validate` with a status), `cannot_decode_content_data` (a damaged content coding or text),
+---  `checksum_mismatch` (the option `checksum`, or a digest that the server sent with it),
 ---  `data_length_exceeds_maximum` (`max_body`), `http_too_many_redirects`, `redirect_to_nonexistent_location`,
 ---  `resource_unavailable` (nothing stored, or a body that was not kept);
 ---* resume data: `cannot_decode_raw_data` (damaged, or of a later version);

@@ -28,6 +28,7 @@
 ---@field should_use_extended_background_idle_mode? boolean * Default false.
 ---@field user_agent? string Default "httpscript/" and the version.
 ---@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge" Default "auto".
+---@field rate_limit? number|{ receive?: number, send?: number } Bytes a second that all its tasks together may move, of bodies as transferred.
 ---@field interface? string A network interface or local address.
 ---@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
 ---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.

@@ -65,6 +65,9 @@ CURLcode hs_message_result(const CURLMsg *message);
 /* A socket as libcurl's own default would open it, without inheritance by child processes. */
 int hs_open_socket(const struct curl_sockaddr *address);
 
+/* fallocate, which the headers that Swift sees leave out: room on the disk for so many bytes of a file. 0 or errno. */
+int hs_allocate(int descriptor, int64_t length);
+
 /* epoll, whose packed struct Swift does not import. */
 typedef struct {
   int32_t descriptor;

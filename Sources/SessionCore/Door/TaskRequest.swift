@@ -74,6 +74,10 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
+  /// What the digest of the body must be, as the caller gets it; anything else is `checksum_mismatch`. Content codings are
+  /// then not asked for.
+  public var checksum: ExpectedDigest?
+  public var rateLimit: RateLimit?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host.
   public var priority: Double = 0.5
   /// `URLRequest.httpShouldHandleCookies`: send the stored cookies, and keep those that come.
@@ -82,6 +86,17 @@ public final class TaskRequest {
   public var mainDocumentURL: String?
 
   public init(_ request: Request) { self.request = request }
+}
+
+/// Bytes of bodies a second, as transferred; nil is no limit.
+public struct RateLimit: Equatable, Sendable {
+  public var receive: Double?
+  public var send: Double?
+
+  public init(receive: Double? = nil, send: Double? = nil) {
+    self.receive = receive
+    self.send = send
+  }
 }
 
 public struct Interest: OptionSet, Sendable {
@@ -113,6 +128,10 @@ public enum Destination {
   /// response is, its body goes there; `Event.finishedDownloading` tells where it is. `resuming`: what
   /// `Event.resumeData` gave; the request must then be the one it names (`ResumeData.url` and `.headers`).
   case download(resuming: Bytes?)
+  /// A part of a file into its place. The request must be for that range, under the condition of its validator; any
+  /// other answer is `bad_server_response`, but for an error page, which is collected as for `.memory`. The completion's
+  /// body is the SHA-256 of the part, in hexadecimal.
+  case window(PartWindow)
 }
 
 public enum ExpectContinue: Sendable {
@@ -153,6 +172,8 @@ public struct SessionConfiguration {
   public var caFile: String?
   /// The directory in which download tasks keep their files. `nil`: that of the system for temporary files.
   public var sharedContainer: String?
+  /// What all tasks together may move.
+  public var rateLimit = RateLimit()
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
   /// Where cookies are kept; `nil`: they are neither kept nor sent.

@@ -27,6 +27,23 @@ final class Download {
   /// What the digest must be.
   var expectedDigest: [UInt8] = []
 
+  /// Nil for other destinations.
+  static func make(_ destination: Destination) -> Download? {
+    switch destination {
+    case .memory, .consumer, .file: return nil
+    case .download: return Download()
+    case .window(let window):
+      let download = Download()
+      download.resume(window.plan)
+      download.digester = Digester(.sha256)
+      download.isWindow = true
+      return download
+    }
+  }
+
+  /// Only a part of the file is wanted, and nothing else will do.
+  private(set) var isWindow = false
+
   /// Whether what is on disk is worth being kept, so that the rest can be had later.
   var isResumable: Bool { validator != nil && length > 0 }
 
@@ -35,7 +52,7 @@ final class Download {
     self.plan = plan
     validator = plan.validator
     total = plan.total
-    length = plan.have
+    length = plan.start + plan.have
     action = nil
   }
 
@@ -52,7 +69,7 @@ final class Download {
   func judge(_ answer: ResumePlan.Answer) -> ResumePlan.Action? {
     let meaning = plan?.action(for: answer)
     action = meaning
-    if meaning == .askAnew { startOver() }
+    if meaning == .askAnew, !isWindow { startOver() }
     return meaning
   }
 
@@ -88,7 +105,16 @@ final class Download {
     return UnsafeRawBufferPointer(rebasing: bytes[skipped...])
   }
 
-  func wrote(_ count: Int) { length += count }
+  func wrote(_ bytes: UnsafeRawBufferPointer) {
+    length += bytes.count
+    if isWindow { digester?.update(bytes) }
+  }
+
+  /// The answer is the part that is wanted.
+  var isWantedPart: Bool {
+    guard let plan, case .append(let offset, let count, _, _) = action else { return false }
+    return offset == plan.start && offset + count == plan.end
+  }
 
   /// Bytes of the body that were promised and have not come.
   var isShort: Bool { (left ?? 0) > 0 }

@@ -72,10 +72,7 @@ public struct ResumeData: Equatable, Sendable {
     writer.append(path)
     writer.append(length)
     writer.append(digest)
-    switch validator {
-    case .entityTag(let text): writer.append("e" + text)
-    case .lastModified(let text): writer.append("m" + text)
-    }
+    writer.append(validator.kindAndText)
     writer.append(total ?? -1)
     return writer.bytes + Digester.digest(writer.bytes)
   }
@@ -99,19 +96,11 @@ public struct ResumeData: Equatable, Sendable {
       headers.append(HeaderField(name, bytes: value))
     }
     guard let path = reader.text(), let length = reader.number(), length > 0, let digest = reader.bytes(),
-      let validator = reader.text().flatMap(validator), let total = reader.number()
+      let validator = reader.text().flatMap(Validator.init(text:)), let total = reader.number()
     else { return nil }
     return ResumeData(
       url: url, headers: headers, path: path, length: length, digest: digest, validator: validator,
       total: total < 0 ? nil : total)
-  }
-
-  private static func validator(_ text: String) -> Validator? {
-    switch text.first {
-    case "e": return .entityTag(String(text.dropFirst()))
-    case "m": return .lastModified(String(text.dropFirst()))
-    default: return nil
-    }
   }
 }
 

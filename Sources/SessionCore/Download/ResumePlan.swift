@@ -76,8 +76,8 @@ struct ResumePlan: Equatable, Sendable {
     guard start == 0, end == nil, have > 0, let range = answer.range, range.bytes == nil, range.length == have else {
       return .askAnew
     }
-    // As long as what is there; but is it the same? Either the length was known before, or the validator says so.
-    if let other = answer.validator { return other == validator ? .complete : .askAnew }
-    return total == have ? .complete : .askAnew
+    // As long as what is there. A length that was not known before proves nothing: servers have been seen that repeat
+    // the request's own.
+    return total == have && (answer.validator ?? validator) == validator ? .complete : .askAnew
   }
 }

@@ -65,16 +65,17 @@ extension Transfer {
   }
 
   /// Ranges are about the encoded form, so that only the file's own bytes are of use where a rest may be asked for.
-  var wantsIdentity: Bool { download != nil }
+  /// So are most checksums.
+  var wantsIdentity: Bool { download != nil || options.checksum != nil }
 
   /// Fields of the request that a request for a part must not have twice, or otherwise.
   func isReplacedByPlan(_ name: String) -> Bool {
-    guard download?.plan != nil else { return false }
+    guard let download, download.plan != nil, !download.isWindow else { return false }
     return ["range", "if-range", "accept-encoding"].contains { HeaderText.equalNames($0, name) }
   }
 
   func appendIdentityHeaders(to list: HeaderList) {
-    let plan = download?.plan
+    let plan = download?.isWindow == true ? nil : download?.plan
     let isSaid = plan == nil && request.headers.contains { HeaderText.equalNames($0.name, "accept-encoding") }
     if !isSaid { list.append("Accept-Encoding: identity") }
     guard let plan else { return }
@@ -86,7 +87,8 @@ extension Transfer {
 
   /// What the head means for the file; nil where it is an answer to go on with.
   func downloadVerdict() -> TaskMachine.Verdict? {
-    download?.judge(resumeAnswer) == .askAnew ? .again(needsBody: false) : nil
+    guard let download else { return nil }
+    return download.judge(resumeAnswer) == .askAnew && !download.isWindow ? .again(needsBody: false) : nil
   }
 
   private var resumeAnswer: ResumePlan.Answer {
@@ -113,6 +115,7 @@ extension Transfer {
 
   /// Makes the file ready for the response's body. Nil is success.
   func prepareFile(_ download: Download) -> TaskError? {
+    if download.isWindow { return prepareWindow(download) }
     switch download.action {
     case .append(let offset, let count, let known, let total):
       download.beginPart(offset: offset, count: count, known: known, total: total)
@@ -129,6 +132,19 @@ extension Transfer {
       return openSink()
     case .restart, .askAnew, nil: return beginWhole(download)
     }
+  }
+
+  private func prepareWindow(_ download: Download) -> TaskError? {
+    if case .append(let offset, let count, let known, let total) = download.action, download.isWantedPart {
+      download.beginPart(offset: offset, count: count, known: known, total: total)
+      return nil
+    }
+    download.beginWhole(validator: nil, total: nil)
+    guard download.action == .unrelated else {
+      return TaskError(.badServerResponse, "the server did not send the part of the file that was asked for", url: url)
+    }
+    sink.refuseFile()
+    return nil
   }
 
   private func beginWhole(_ download: Download) -> TaskError? {
@@ -151,7 +167,7 @@ extension Transfer {
 
   /// How the end of a response's body looks from the file; nil where there is nothing special about it.
   func downloadEnding() -> TaskMachine.Ending? {
-    guard let download else { return nil }
+    guard let download, sink.file != nil else { return nil }
     if download.isShort {
       error = TaskError(.networkConnectionLost, "the server sent less of the file than it said", url: url)
       return isWorthKeeping ? .interrupted : .failure
@@ -168,7 +184,7 @@ extension Transfer {
     guard let download, download.isResumable, let file = sink.file, file.isTemporary else { return false }
     switch error?.code {
     case .cancelled?: return download.keepsWhenCancelled
-    case .dataLengthExceedsMaximum?, .badServerResponse?: return false
+    case .dataLengthExceedsMaximum?, .badServerResponse?, .checksumMismatch?: return false
     default: return true
     }
   }
@@ -208,7 +224,7 @@ extension Transfer {
 
   /// What is told of the body received, and expected.
   var progressCounts: (received: Int, expected: Int) {
-    guard let download else { return (received, intake.contentLength) }
+    guard let download, !download.isWindow else { return (received, intake.contentLength) }
     let expected = download.resumedAt > 0 ? download.total ?? -1 : intake.contentLength
     return (max(download.resumedAt, download.bodyOffset + received), expected)
   }

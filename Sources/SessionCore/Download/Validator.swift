@@ -10,6 +10,23 @@ enum Validator: Equatable, Sendable {
     }
   }
 
+  /// `text` after a letter for the kind.
+  var kindAndText: String {
+    switch self {
+    case .entityTag(let text): return "e" + text
+    case .lastModified(let text): return "m" + text
+    }
+  }
+
+  /// Of what `kindAndText` gave.
+  init?(text: String) {
+    switch text.first {
+    case "e": self = .entityTag(String(text.dropFirst()))
+    case "m": self = .lastModified(String(text.dropFirst()))
+    default: return nil
+    }
+  }
+
   /// How much older than the response a date must be to say that nothing was changed since (§8.8.2.2, with the minute
   /// of the older RFC 7232, which allows for clocks that differ).
   private static let leastAge = 60.0

@@ -20,6 +20,8 @@ struct ResponseIntake {
   private(set) var isChunked = false
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
+  /// A field that says what the body's digest is.
+  private(set) var hasDigest = false
   private(set) var hasSetCookie = false
   private(set) var isHeadComplete = false
 
@@ -114,7 +116,13 @@ struct ResponseIntake {
         contentLength = HeaderText.number(value) ?? -1
       } else if HeaderText.value(of: "content-encoding", in: field) != nil {
         hasContentEncoding = true
+      } else if HeaderText.value(of: "content-digest", in: field) != nil {
+        hasDigest = true
       }
+    case UInt8(ascii: "d"):
+      if HeaderText.value(of: "digest", in: field) != nil { hasDigest = true }
+    case UInt8(ascii: "r"):
+      if HeaderText.value(of: "repr-digest", in: field) != nil { hasDigest = true }
     case UInt8(ascii: "l"):
       if HeaderText.value(of: "location", in: field) != nil { hasLocation = true }
     case UInt8(ascii: "s"):

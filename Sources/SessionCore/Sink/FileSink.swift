@@ -7,6 +7,7 @@ import Glibc
 ///   the destination's, so that what a killed process left is found and overwritten by the next one; a lock on it keeps
 ///   two live processes apart. Devices and pipes are written directly.
 /// - Temporary: it is made in the process's own directory, and is the caller's when it is whole.
+/// - Window: a part of a `PartFile`, which the caller holds; it is synced, and otherwise the caller's matter.
 /// - Resuming: a temporary one that an earlier task left, and that resume data refers to: it goes only when it is whole.
 final class FileSink {
   /// Where it is, or will be.
@@ -16,24 +17,36 @@ final class FileSink {
   private let directory: DownloadDirectory?
   /// Resume data refers to it, whatever becomes of this task.
   private let isKept: Bool
+  /// Where the part of a file begins.
+  private let windowOffset: Int?
   private var descriptor: Int32 = -1
 
   init(path: String) {
     self.path = path
     directory = nil
     isKept = false
+    windowOffset = nil
+  }
+
+  init(window: PartWindow) {
+    path = window.path
+    directory = nil
+    isKept = false
+    windowOffset = window.offset
   }
 
   init(temporaryIn directory: DownloadDirectory) {
     path = directory.path
     self.directory = directory
     isKept = false
+    windowOffset = nil
   }
 
   init(resuming path: String, in directory: DownloadDirectory) {
     self.path = path
     self.directory = directory
     isKept = true
+    windowOffset = nil
   }
 
   deinit { discard() }
@@ -41,14 +54,28 @@ final class FileSink {
   /// It belongs to no place: whatever the response is, it is what was asked for.
   var isTemporary: Bool { directory != nil }
 
+  /// It is a part of a file.
+  var isWindow: Bool { windowOffset != nil }
+
+  static let partSuffix = ".httpscript-part"
+
+  /// Why there is no lock on the temporary file of this place.
+  static func lockError(_ path: String) -> TaskError {
+    guard errno != EWOULDBLOCK else {
+      return TaskError(.cannotCreateFile, "cannot create \(path): another process is writing it")
+    }
+    return FileErrors.creating(path, errno)
+  }
+
   static func temporaryPath(for path: String) -> String {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let start = slash.map { path.utf8.index(after: $0) } ?? path.startIndex
-    return "\(path[..<start]).\(path[start...]).httpscript-part"
+    return "\(path[..<start]).\(path[start...])\(partSuffix)"
   }
 
   /// Opens what will be written to. Nil is success.
   func open() -> TaskError? {
+    if let windowOffset { return openWindow(windowOffset) }
     if isKept { return openKept() }
     if let directory { return openTemporary(directory) }
     var status = stat()
@@ -70,6 +97,12 @@ final class FileSink {
     return nil
   }
 
+  private func openWindow(_ offset: Int) -> TaskError? {
+    descriptor = Glibc.open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return FileErrors.creating(path, errno) }
+    return lseek(descriptor, off_t(offset), SEEK_SET) >= 0 ? nil : FileErrors.writing(path, errno)
+  }
+
   private func openKept() -> TaskError? {
     guard let file = FileLock.take(path, create: false) else { return FileErrors.reading(path, errno) }
     var status = stat()
@@ -88,12 +121,8 @@ final class FileSink {
 
   private func openBeside() -> TaskError? {
     let temporary = Self.temporaryPath(for: path)
-    guard let file = FileLock.take(temporary, create: true, mode: 0o666) else {
-      guard errno != EWOULDBLOCK else {
-        return TaskError(.cannotCreateFile, "cannot create \(path): another process is writing it")
-      }
-      return FileErrors.creating(path, errno)
-    }
+    guard let file = FileLock.take(temporary, create: true, mode: 0o666) else { return Self.lockError(path) }
+    unlink(PartFile.journalPath(for: path))
     guard ftruncate(file, 0) == 0 else {
       let number = errno
       close(file)
@@ -164,7 +193,7 @@ final class FileSink {
   // MARK: Files with a place
 
   /// Whether there is a name to be changed when it is whole, and something to be synced before.
-  var needsSync: Bool { temporaryPath != nil && !isTemporary }
+  var needsSync: Bool { isWindow || temporaryPath != nil && !isTemporary }
 
   /// What a helper thread does first: makes the content durable.
   var syncWork: HelperThreads.Work { .sync(descriptor: descriptor) }

@@ -46,6 +46,9 @@ final class Transfer: TimerEntry {
   var bodyMode = BodyMode.hold
   /// Of a download task.
   let download: Download?
+  // Limits.
+  var receiving: Throttle?
+  var sending: Throttle?
   var hasToldOffset = false
   var received = 0
   var dropped = 0
@@ -124,7 +127,8 @@ final class Transfer: TimerEntry {
     authentication = options.authentication
     expectation = options.expectContinue
     sink = BodySink(options.destination, maximum: options.maximumBody)
-    if case .download = options.destination { download = Download() } else { download = nil }
+    download = Download.make(options.destination)
+    if let limits = session.rateLimits(options) { (receiving, sending) = limits }
     startTime = session.core.now
     startDate = WallClock.now
     lastActivity = startTime

@@ -40,10 +40,16 @@ extension Transfer {
     let hasHead = intake.isHeadComplete && !intake.isInterim
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
-      body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
+      body: failure == nil ? completionBody : nil, error: failure, redirects: redirects,
       metrics: metrics, bytesSent: sentBefore + bodyBytesOnWire, bytesReceived: progressCounts.received,
       bytesExpectedToSend: source?.length ?? 0,
       bytesExpectedToReceive: hasHead ? progressCounts.expected : -1)
+  }
+
+  private var completionBody: Bytes? {
+    if sink.isMemory { return sink.collected }
+    guard let download, download.isWindow, let digester = download.digester else { return nil }
+    return Bytes(ExpectedDigest.hexadecimal(digester.value))
   }
 
   /// Lets go of everything without a word; the core itself is going.
@@ -60,6 +66,7 @@ extension Transfer {
 
   func settleFile() {
     guard let file = sink.file else { return }
+    if needsReading { return readFile() }
     core.helpers.submit(HelperThreads.Job(task: id.rawValue, work: file.syncWork))
   }
 
@@ -71,6 +78,10 @@ extension Transfer {
     default: break
     }
     guard machine.state == .settling, let file = sink.file else { return }
+    if case .read = job.work {
+      error = problemOfFile(job)
+      return advance(.settled(success: error == nil))
+    }
     if job.result != 0 {
       error = FileErrors.writing(file.path, job.result)
       return advance(.settled(success: false))
@@ -80,6 +91,7 @@ extension Transfer {
         error = problem
         return advance(.settled(success: false))
       }
+      if file.isWindow { return advance(.settled(success: true)) }
       core.helpers.submit(HelperThreads.Job(task: id.rawValue, work: .syncDirectory(path: file.path)))
     } else {
       advance(.settled(success: true))

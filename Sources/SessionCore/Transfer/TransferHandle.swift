@@ -60,6 +60,8 @@ extension Transfer {
     endedEarly = false
     isWaitingForChunk = false
     pauseMask = 0
+    receiving?.isWaiting = false
+    sending?.isWaiting = false
     progressReported = -1
     if transactions.last === transaction { transaction = TransactionMetrics() }
   }
@@ -114,8 +116,13 @@ extension Transfer {
       error = problem
       return .failure
     }
+    if let problem = checksProblem {
+      error = problem
+      return .failure
+    }
     let isConsumer = !sink.isMemory && sink.file == nil
-    return .success(undelivered: isConsumer && !sink.isDelivered, settles: sink.file?.needsSync ?? false)
+    return .success(
+      undelivered: isConsumer && !sink.isDelivered, settles: needsReading || sink.file?.needsSync ?? false)
   }
 
   /// The response is complete although libcurl reports a failure: it could not send the rest of the request's body.

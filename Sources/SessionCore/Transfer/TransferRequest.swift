@@ -112,7 +112,7 @@ extension Transfer {
       }
     }
     if case .data = request.body, source.length <= Self.largestInlineBody, !usesExpectation,
-      !options.interest.contains(.sentBodyData)
+      !options.interest.contains(.sentBodyData), sending == nil
     {
       return .post
     }
@@ -149,7 +149,7 @@ extension Transfer {
     let cookies = session.cookiesToSend == nil ? nil : cookieField
     let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
     let isPlain =
-      request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil && download == nil
+      request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil && !wantsIdentity
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
@@ -241,6 +241,8 @@ extension Transfer {
       endedEarly = true
       return Callbacks.abortRead
     }
+    let buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, sending?.step ?? buffer.count)])
+    if let throttled = waitsToSend(source.remaining(of: buffer.count)) { return throttled }
     switch source.read(into: buffer) {
     case .bytes(let count):
       if options.interest.contains(.sentBodyData) { queueFlush() }
@@ -270,7 +272,7 @@ extension Transfer {
     return isBodyInline ? (sawHeader ? source.length : 0) : source.handed
   }
 
-  private func pauseSending() -> Int {
+  func pauseSending() -> Int {
     pauseMask |= CURLPAUSE_SEND
     return Callbacks.pause
   }

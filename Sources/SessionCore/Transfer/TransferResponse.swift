@@ -68,6 +68,7 @@ extension Transfer {
       error = problem
       if !isAttached { return fail(problem) }
     }
+    beginChecks()
     updatePause()
   }
 
@@ -95,7 +96,9 @@ extension Transfer {
       dropped += bytes.count
       return dropsConnection ? 0 : bytes.count
     case .ignore: return bytes.count
-    case .deliver: return deliver(bytes)
+    case .deliver:
+      if let throttled = waitsToReceive(bytes.count) { return throttled }
+      return deliver(bytes)
     }
   }
 
@@ -119,7 +122,8 @@ extension Transfer {
     }
     switch sink.receive(wanted) {
     case .taken:
-      download?.wrote(wanted.count)
+      download?.wrote(wanted)
+      sink.checks?.take(transferred: bytes)
       received += bytes.count
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       return bytes.count
@@ -181,8 +185,8 @@ extension Transfer {
     if load != nil { return queueLoad() }
     guard isAttached, let easy, !core.isInsideLibcurl else { return }
     var mask: Int32 = 0
-    if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
-    if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
+    if isSuspended || isHoldingBody || sink.isWaitedFor || receiving?.isWaiting == true { mask |= CURLPAUSE_RECV }
+    if isSuspended || isWaitingForChunk || sending?.isWaiting == true { mask |= CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
     pauseMask = mask
     let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
@@ -192,7 +196,7 @@ extension Transfer {
 
   private var isHoldingBody: Bool { bodyMode == .hold && intake.isHeadComplete && !intake.isInterim }
 
-  private func pauseReceiving() -> Int {
+  func pauseReceiving() -> Int {
     pauseMask |= CURLPAUSE_RECV
     return Callbacks.pause
   }
