@@ -1,9 +1,11 @@
 /// A limit in bytes a second that several transfers may share: who wants to pass is told when, in the order of asking,
-/// so that in any time no more goes through than the rate allows.
+/// so that no more goes through than the rate allows. What a busy machine is late with is caught up with, within bounds.
 final class RateLimiter {
   private let rate: Double
   /// When all that was granted has passed.
-  private var busyUntil = 0.0
+  private var busyUntil = -Double.infinity
+  /// Seconds that may be caught up with.
+  private static let lateness = 0.3
 
   init?(_ rate: Double?) {
     guard let rate, rate > 0 else { return nil }
@@ -12,7 +14,8 @@ final class RateLimiter {
 
   /// When so many bytes may pass.
   func reserve(_ count: Int, now: Double) -> Double {
-    busyUntil = max(busyUntil, now) + Double(count) / rate
+    let isIdle = busyUntil < now - Self.lateness
+    busyUntil = (isIdle ? now : busyUntil) + Double(count) / rate
     return busyUntil
   }
 
