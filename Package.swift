@@ -43,6 +43,7 @@ let package = Package(
     .target(name: "CLuaShim", dependencies: ["CLuaLink", "CJansson", "CLateLibraries"], cSettings: strictC),
     .target(name: "CArguments", cSettings: strictC),
     .target(name: "CCurlShim", dependencies: ["CCurl", "CLateLibraries"], cSettings: strictC),
+    .target(name: "CTLSShim", dependencies: ["COpenSSL", "CLateLibraries"], cSettings: strictC),
     // Its header only: the library is loaded when a store is first opened.
     .target(name: "CSQLiteShim", cSettings: strictC),
 
@@ -53,7 +54,10 @@ let package = Package(
 
     .target(
       name: "SessionCore",
-      dependencies: ["CCurlShim", "CSQLiteShim", "CCurl", "CPSL", "CZlib", "CBrotli", "CZstd", "COpenSSL", "CLateLibraries"],
+      dependencies: [
+        "CCurlShim", "CTLSShim", "CSQLiteShim", "CCurl", "COpenSSL", "CPSL", "CZlib", "CBrotli", "CZstd",
+        "CLateLibraries",
+      ],
       swiftSettings: strictSwift),
     .target(
       name: "LuaBridge",

@@ -24,8 +24,12 @@ local http = {
   request = function(given) return require("http.request").new(given) end,
   -- http.credential{ user, password | token | certificate, key | trust } -> a credential.
   credential = function(given) return require("http.credential").new(given) end,
+  -- http.cache([{ path =, memory_capacity =, disk_capacity = }]) -> a cache.
+  cache = function(given) return require("http.cache").new(given) end,
   spawn = fibers.spawn,
   sleep = fibers.sleep,
+  -- http.security_policy(fields) -> a policy for a configuration.
+  security_policy = function(fields) return require("http.security").policy(fields) end,
   -- http.map(list_or_iterator, limit, fn) -> results, errors.
   map = function(items, limit, fn) return require "http.map"(items, limit, fn) end,
   with_timeout = fibers.with_timeout,

@@ -9,6 +9,12 @@ static const char m_http[] = {
 static const char m_http_active[] = {
 #embed "http/active.lua"
 };
+static const char m_http_cache[] = {
+#embed "http/cache.lua"
+};
+static const char m_http_cached_response[] = {
+#embed "http/cached_response.lua"
+};
 static const char m_http_call[] = {
 #embed "http/call.lua"
 };
@@ -150,6 +156,9 @@ static const char m_http_robots[] = {
 static const char m_http_scopes[] = {
 #embed "http/scopes.lua"
 };
+static const char m_http_security[] = {
+#embed "http/security.lua"
+};
 static const char m_http_segments[] = {
 #embed "http/segments.lua"
 };
@@ -158,6 +167,9 @@ static const char m_http_serializer[] = {
 };
 static const char m_http_serializer_query[] = {
 #embed "http/serializer_query.lua"
+};
+static const char m_http_server_trust[] = {
+#embed "http/server_trust.lua"
 };
 static const char m_http_session[] = {
 #embed "http/session.lua"
@@ -193,6 +205,8 @@ static const char m_json[] = {
 static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
+    {"http.cache", m_http_cache, sizeof m_http_cache},
+    {"http.cached_response", m_http_cached_response, sizeof m_http_cached_response},
     {"http.call", m_http_call, sizeof m_http_call},
     {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.charset", m_http_charset, sizeof m_http_charset},
@@ -240,9 +254,11 @@ static const module modules[] = {
     {"http.retry", m_http_retry, sizeof m_http_retry},
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
+    {"http.security", m_http_security, sizeof m_http_security},
     {"http.segments", m_http_segments, sizeof m_http_segments},
     {"http.serializer", m_http_serializer, sizeof m_http_serializer},
     {"http.serializer_query", m_http_serializer_query, sizeof m_http_serializer_query},
+    {"http.server_trust", m_http_server_trust, sizeof m_http_server_trust},
     {"http.session", m_http_session, sizeof m_http_session},
     {"http.settings", m_http_settings, sizeof m_http_settings},
     {"http.steps", m_http_steps, sizeof m_http_steps},

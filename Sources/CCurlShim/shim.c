@@ -4,9 +4,15 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 CURLcode hs_easy_set_long(CURL *easy, CURLoption option, long value) {
   return curl_easy_setopt(easy, option, value);
@@ -32,17 +38,22 @@ CURLcode hs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback) {
   return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
 }
 
-CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback,
-                                      curl_closesocket_callback close_callback, void *context) {
+CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback, void *open_context,
+                                      curl_closesocket_callback close_callback, void *close_context) {
   CURLcode result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_callback);
   if (!result) result = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_callback);
-  if (!result) result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context);
-  if (!result) result = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+  if (!result) result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, open_context);
+  if (!result) result = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, close_context);
   return result;
 }
 
 CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callback) {
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
+}
+
+CURLcode hs_easy_set_tls_callback(CURL *easy, curl_ssl_ctx_callback callback, void *context) {
+  CURLcode result = curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
+  return result ? result : curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context);
 }
 
 CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback) {
@@ -141,6 +152,48 @@ int hs_open_socket(const struct curl_sockaddr *address) {
 
 int hs_allocate(int descriptor, int64_t length) {
   return fallocate(descriptor, 0, 0, length) == 0 ? 0 : errno;
+}
+
+void hs_mark_socket(int descriptor, int type_of_service, int priority) {
+  int domain = AF_INET;
+  socklen_t size = sizeof domain;
+  getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+  if (domain == AF_INET6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_TCLASS, &type_of_service, sizeof type_of_service);
+  /* Also for IPv4 addresses in IPv6 form. It sets a priority too, and so comes first. */
+  if (domain != AF_UNIX) setsockopt(descriptor, IPPROTO_IP, IP_TOS, &type_of_service, sizeof type_of_service);
+  setsockopt(descriptor, SOL_SOCKET, SO_PRIORITY, &priority, sizeof priority);
+}
+
+int hs_open_network_watch(void) {
+  int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+  if (descriptor < 0) return -1;
+  struct sockaddr_nl address = {.nl_family = AF_NETLINK};
+  address.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE;
+  if (bind(descriptor, (struct sockaddr *)&address, sizeof address)) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
+}
+
+void hs_drain_network_watch(int descriptor) {
+  char buffer[8192];
+  /* ENOBUFS says that messages were lost, which is a message too. */
+  while (recv(descriptor, buffer, sizeof buffer, 0) > 0 || errno == EINTR || errno == ENOBUFS) {}
+}
+
+bool hs_has_network(void) {
+  struct ifaddrs *list = NULL;
+  bool found = false;
+  if (getifaddrs(&list)) return true;
+  for (struct ifaddrs *one = list; one && !found; one = one->ifa_next) {
+    if (!one->ifa_addr || one->ifa_flags & IFF_LOOPBACK || !(one->ifa_flags & IFF_UP)) continue;
+    if (one->ifa_addr->sa_family == AF_INET) found = true;
+    if (one->ifa_addr->sa_family == AF_INET6)
+      found = !IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)one->ifa_addr)->sin6_addr);
+  }
+  freeifaddrs(list);
+  return found;
 }
 
 static struct epoll_event event_for(int descriptor, uint32_t events) {

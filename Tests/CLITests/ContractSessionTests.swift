@@ -34,8 +34,7 @@ import Testing
       "what this version has not raises where it would matter for safety or storage",
       """
       local later = {
-        security_policy = {}, transport_security = {}, client_certificate = "x", cache = {},
-        credential_storage = {},
+        cache = {}, credential_storage = {},
       }
       local refused = {}
       for name, value in pairs(later) do
@@ -48,7 +47,7 @@ import Testing
       print(c.cache, c.network_service_type, c.discretionary, c.allows_cellular_access)
       print((pcall(http.configuration.default, { http_cookie_accept_policy = "sometimes" })))
       print((pcall(http.configuration.default, { request_cache_policy = "sometimes" })))
-      """, prints: "5", "false\tvideo\ttrue\tfalse", "false", "false"),
+      """, prints: "2", "false\tvideo\ttrue\tfalse", "false", "false"),
     ScriptCase(
       "session.configuration is a new copy each time, tables included",
       """

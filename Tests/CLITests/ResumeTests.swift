@@ -29,7 +29,7 @@ import Testing
 
   /// The first request gets ten bytes of twenty-six; later ones what the variant says.
   static func server(_ variant: Variant) throws -> ScriptedServer {
-    let count = Counter()
+    let count = RequestCounter()
     return try ScriptedServer { connection in
       while let request = try connection.readRequest() {
         if count.next() == 1 {
@@ -161,7 +161,7 @@ import Testing
 
   @Test("B18: 416 to a request for the rest of a hundred bytes", arguments: ["bytes */100", "bytes */60", ""])
   func rangeNotSatisfiable(contentRange: String) async throws {
-    let count = Counter()
+    let count = RequestCounter()
     let whole = Array(repeating: UInt8(ascii: "x"), count: contentRange == "bytes */60" ? 60 : 100)
     let server = try ScriptedServer { connection in
       while let request = try connection.readRequest() {
@@ -362,7 +362,7 @@ import Testing
 }
 
 /// Counts from several threads.
-final class Counter: @unchecked Sendable {
+final class RequestCounter: @unchecked Sendable {
   private let lock = NSLock()
   private var count = 0
 

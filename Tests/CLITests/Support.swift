@@ -7,7 +7,9 @@ struct ScriptCase: Sendable, CustomTestStringConvertible {
   let script: String
   let prints: [String]
 
-  init(_ name: String, _ script: String, prints: String...) {
+  init(_ name: String, _ script: String, prints: String...) { self.init(name, script, prints: prints) }
+
+  init(_ name: String, _ script: String, prints: [String]) {
     self.name = name
     self.script = script
     self.prints = prints

@@ -30,6 +30,7 @@ final class FakePort: Port {
   }
 
   var wakeDescriptor: Int32 { descriptors.write }
+  let isBusyInBackground = false
 
   static func head(_ url: String, status: Int = 200) -> ResponseHead {
     ResponseHead(
@@ -44,7 +45,9 @@ final class FakePort: Port {
     case .answer(let id, let answer): pending += onAnswer(id, answer)
     case .cancelTask(let id), .cancelTaskKeeping(let id): pending += onCancel(id)
     case .invalidateSession(let id, _): pending.append(.sessionInvalidated(id))
-    case .createSession, .suspendTask, .resumeTask, .closeIdleConnections, .removeDownload, .keepDownload: break
+    case .createSession, .suspendTask, .resumeTask, .setPriority, .closeIdleConnections, .removeDownload, .keepDownload,
+      .writeCache:
+      break
     }
   }
 

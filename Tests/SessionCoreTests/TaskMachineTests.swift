@@ -65,7 +65,8 @@ struct TaskMachineTests {
     (
       "refused redirect, to a file",
       [
-        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect), (.redirectAnswered(.refuse), .receiveBody),
+        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
+        (.redirectAnswered(.refuse(asks: false)), .receiveBody),
         (.ended(.success(undelivered: false, settles: true)), .settleFile),
         (.settled(success: true), .complete(success: true)),
       ]
@@ -75,8 +76,24 @@ struct TaskMachineTests {
       [
         (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
         (.ended(.success(undelivered: false, settles: false)), .none),
-        (.redirectAnswered(.refuse), .receiveNothing),
+        (.redirectAnswered(.refuse(asks: false)), .receiveNothing),
         (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "refused redirect about which is asked as a response",
+      [
+        (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
+        (.redirectAnswered(.refuse(asks: true)), .askResponse), (.responseAnswered(allow: true), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "no network, then one",
+      [
+        (.turnGranted, .attach), (.ended(.unconnected), .awaitNetwork), (.networkChanged, .nextRequest),
+        (.turnGranted, .attach), (.ended(.unconnected), .awaitNetwork), (.networkChanged, .nextRequest),
+        (.turnGranted, .attach), (.ended(.failure), .complete(success: false)),
       ]
     ),
     (
@@ -241,10 +258,10 @@ struct TaskMachineTests {
   func strayAnswers() {
     var machine = TaskMachine()
     let strays: [Event] = [
-      .redirectAnswered(.refuse), .responseAnswered(allow: false), .newBody(available: false), .consumed,
+      .redirectAnswered(.refuse(asks: false)), .responseAnswered(allow: false), .newBody(available: false), .consumed,
       .settled(success: false), .head(.final), .ended(.failure), .challengeAnswered(.askNext),
       .challengeAnswered(.deliver(asking: false)), .challengeAnswered(.follow(needsBody: true)),
-      .loaderChosen,
+      .loaderChosen, .networkChanged,
     ]
     for stray in strays { #expect(machine.handle(stray) == .none) }
     #expect(machine.handle(.turnGranted) == .attach)

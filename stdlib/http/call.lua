@@ -24,8 +24,8 @@ local function is_plain(session, settings, body)
 end
 
 local function finish_call(session, req, identifier, err, body, metrics, redirects, status, reason, version, url, block,
-    expected)
-  local head = status and response.make(status, reason, version, url, block, expected, body, metrics, redirects)
+    expected, cached)
+  local head = status and response.make(status, reason, version, url, block, expected, body, metrics, redirects, cached)
   if not err then
     session:_call_done(nil, head)
     return head
@@ -46,15 +46,15 @@ end
 
 -- Named parameters all the way: passing `...` on costs more than the rest of it.
 local function finish_quick(session, identifier, method, url, done, err, body, metrics, redirects, status, reason,
-    version, shown, block, expected)
+    version, shown, block, expected, cached)
   if not done then
     return finish_quick(session, identifier, method, url, true, fibers.wait_in_call(session, done))
   end
   if err then
     return finish_call(session, request.from_options(method, url), identifier, err, body, metrics, redirects, status,
-      reason, version, shown, block, expected)
+      reason, version, shown, block, expected, cached)
   end
-  local head = make_response(status, reason, version, shown, block, expected, body, metrics, redirects)
+  local head = make_response(status, reason, version, shown, block, expected, body, metrics, redirects, cached)
   session:_call_done(nil, head)
   return head
 end
@@ -69,9 +69,6 @@ function call.quick(session, method, url)
   if not can_park() then fibers.require_yieldable() end
   if not fibers.may_begin() then return nil, errors.cancelled("the script is being ended") end
   local identifier = session:_call_begins()
-  if session._cache_policy == "return_cache_data_dont_load" then
-    return refuse(session, identifier, request.from_options(method, url), request.not_cached(url))
-  end
   return finish_quick(session, identifier, method, url,
     core_call(identifier, session._number or session:_core(), method, url))
 end
@@ -80,7 +77,7 @@ end
 function call.make(session, req, settings)
   if not is_plain(session, settings, req.body) then return false end
   if not fibers.may_begin() then return nil, errors.cancelled("the script is being ended") end
-  local fine, fields = request.check(req, session)
+  local fine, fields = request.check(req)
   if not fine then return refuse(session, session:_call_begins(), req, fields) end
   settings = settings or NO_SETTINGS
   local kind, value, parts = request.flatten_body(req.body, "a request's 'body'")

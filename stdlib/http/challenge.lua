@@ -29,9 +29,12 @@ end
 -- The protection space of the core's fields.
 local function space_of(fields)
   local parameters = parameters_of(fields.parameters)
+  local trust = fields.server_trust
   return {
     host = fields.host, port = fields.port, protocol = fields.protocol, realm = parameters.realm,
     authentication_method = fields.method, is_proxy = fields.is_proxy, parameters = parameters,
+    distinguished_names = fields.method == "client_certificate" and fields.distinguished_names or nil,
+    server_trust = trust and require("http.server_trust").make(trust) or nil,
   }
 end
 
@@ -66,7 +69,7 @@ local DISPOSITIONS = {
 }
 
 local function answer_with_request(self, changed)
-  local fine, fields = request.check(changed, self.session)
+  local fine, fields = request.check(changed)
   if not fine then
     self.failure = fields
     return core.cancel(self.number)

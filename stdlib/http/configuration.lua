@@ -1,8 +1,11 @@
 -- Configurations: the fields, their types and defaults, and how they become the core's arguments.
 
 local headers = require "http.headers"
+local lazy = require "http.lazy"
 local options = require "http.options"
 local request = require "http.request"
+
+local security = lazy "http.security"
 
 local misuse = options.misuse
 
@@ -16,22 +19,18 @@ local CONFIGURATION = {
   tls_minimum_supported = "string", tls_maximum_supported = "string", http_should_use_pipelining = "boolean",
   http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
   http_maximum_connections_per_host = "integer", cookie_storage = "table|false", credential_storage = "false",
-  cache = "false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
+  cache = "table|false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
   http_version = "string", interface = "string", rate_limit = "number|table", resolve = "table",
   unix_socket = "string", ca_file = "string",
+  security_policy = "table", transport_security = "table", client_certificate = "table|string",
   protocol_classes = "list", allows_file_urls = "boolean",
 }
 
--- Fields that change what is safe; a version without them must not take them silently.
-local LATER = {
-  security_policy = true, transport_security = true, client_certificate = true,
-}
-
--- Likewise stores: only having none of them can be asked for.
-local STORAGES = { credential_storage = true, cache = true }
+-- Stores of which only none can be asked for.
+local STORAGES = { credential_storage = true }
 
 -- Fields that hold a store, and the module that knows its kind.
-local STORES = { cookie_storage = "http.cookies" }
+local STORES = { cookie_storage = "http.cookies", cache = "http.cache" }
 
 local DEFAULTS = {
   request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
@@ -70,7 +69,7 @@ end
 local function is_not_positive(value) return value ~= value or value <= 0 end
 
 local function check_field(name, value)
-  if LATER[name] or STORAGES[name] and value then
+  if STORAGES[name] and value then
     misuse("configuration field '%s' is not available in this version", name)
   end
   if CONFIGURATION[name] == nil then
@@ -93,6 +92,8 @@ local function check_field(name, value)
     misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
   elseif name:find("^timeout_") and is_not_positive(value) then
     misuse("configuration field '%s' must be more than 0 seconds", name)
+  elseif name == "network_service_type" then
+    request.check_service_type(value)
   elseif name == "protocol_classes" then
     check_protocol_classes(value)
   elseif name == "request_cache_policy" then
@@ -142,7 +143,7 @@ local function copy_value(value, name)
   if headers.is(value) then return headers.from(value) end
   local copied = {}
   for key, one in next, value do copied[key] = copy_value(one) end
-  return copied
+  return setmetatable(copied, getmetatable(value))
 end
 
 local function new_configuration(fields, kind)
@@ -208,13 +209,43 @@ local function flatten_resolve(map)
   return table.concat(pairs_of)
 end
 
+local PROXY_SCHEMES = { http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true }
+local PROXY = { url = "string", user = "string", password = "string" }
+local PROXIES = { http = "string|table|false", https = "string|table|false", no_proxy = "string|table" }
+for name, types in pairs(PROXY) do PROXIES[name] = types end
+
+-- The URL of a proxy given as a text or as { url, user, password }; "" for none.
+local function proxy_url(proxy, what)
+  if not proxy then return "" end
+  if type(proxy) == "string" then proxy = { url = proxy } end
+  local url = proxy.url
+  if not url then misuse("%s needs a 'url'", what) end
+  local scheme, rest = url:match("^(%a[%w+.-]*)://(.*)$")
+  scheme, rest = (scheme or "http"):lower(), rest or url
+  if not PROXY_SCHEMES[scheme] then
+    misuse("%s: a proxy speaks http, https, socks4, socks4a, socks5 or socks5h, not %q", what, scheme)
+  end
+  if rest == "" or rest:find("[%c ]") then misuse("%s is no URL of a proxy", what) end
+  if proxy.user then
+    rest = request.escape(proxy.user) .. ":" .. request.escape(proxy.password or "") .. "@" .. rest:gsub("^.*@", "")
+  elseif proxy.password then
+    misuse("%s has a 'password' and no 'user'", what)
+  end
+  return scheme .. "://" .. rest
+end
+
 local function flatten_proxy(proxy, add)
   if proxy == "environment" then return end
-  if proxy == false then return add("proxy", "") end
-  if type(proxy) == "string" then return add("proxy", proxy) end
-  options.check(proxy, { url = "string", no_proxy = "string|table" }, "'connection_proxy'")
-  if not proxy.url then misuse("'connection_proxy' needs a 'url'") end
-  add("proxy", proxy.url)
+  if type(proxy) ~= "table" then proxy = proxy and { url = proxy } or { http = false, https = false } end
+  options.check(proxy, PROXIES, "'connection_proxy'")
+  local common = { url = proxy.url, user = proxy.user, password = proxy.password }
+  if not proxy.url and proxy.http == nil and proxy.https == nil then misuse("'connection_proxy' needs a 'url'") end
+  for _, scheme in ipairs { "http", "https" } do
+    local own, what = proxy[scheme], "'connection_proxy." .. scheme .. "'"
+    if type(own) == "table" then options.check(own, PROXY, what) end
+    if own == nil then own, what = common.url and common, "'connection_proxy'" end
+    add("proxy_" .. scheme, proxy_url(own, what))
+  end
   local bypass = proxy.no_proxy
   if type(bypass) == "table" then
     for _, one in ipairs(bypass) do options.expect(one, "string", "an item of 'connection_proxy.no_proxy'") end
@@ -227,7 +258,15 @@ local PASSED = {
   "timeout_for_request", "timeout_for_resource", "http_should_set_cookies", "http_cookie_accept_policy",
   "http_maximum_connections_per_host", "user_agent", "http_version", "interface", "unix_socket", "ca_file",
   "shared_container", "allows_file_urls", "tls_minimum_supported", "tls_maximum_supported",
+  "should_use_extended_background_idle_mode", "http_should_use_pipelining",
 }
+
+-- What may take its time is marked as such, unless the configuration says more.
+local function add_service(given, add)
+  local name = given.network_service_type
+  if name == "default" and given.discretionary then name = "background" end
+  add("network_service_type", name)
+end
 
 -- A configuration as the pairs that the core takes.
 function configuration.flatten(given)
@@ -244,11 +283,15 @@ function configuration.flatten(given)
     local value = given[name]
     if value ~= nil then add(name, value) end
   end
+  if given.request_cache_policy ~= DEFAULTS.request_cache_policy then
+    add("request_cache_policy", given.request_cache_policy)
+  end
   if given.http_additional_headers then
     local fields, problem = headers.flatten(headers.from(given.http_additional_headers))
     if problem then misuse("configuration field 'http_additional_headers': %s", problem) end
     add("http_additional_headers", fields or "")
   end
+  if given.security_policy or given.transport_security or given.client_certificate then security.flatten(given, add) end
   for name, module in next, STORES do
     local store = rawget(given, STORE)[name]
     if store ~= nil then add(name, store and require(module).native(store)) end
@@ -261,6 +304,9 @@ function configuration.flatten(given)
   end
   if given.resolve then add("resolve", flatten_resolve(given.resolve)) end
   flatten_proxy(given.connection_proxy, add)
+  add_service(given, add)
+  -- Background sessions always wait.
+  add("waits_for_connectivity", given.waits_for_connectivity or rawget(given, "_kind") == "background")
   return flat
 end
 

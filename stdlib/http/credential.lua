@@ -47,6 +47,9 @@ function credential.new(given)
     options.path(given.certificate, "a credential's 'certificate'")
     if given.key then options.path(given.key, "a credential's 'key'") end
   end
+  if kind.name == "trust" and not require("http.server_trust").is(given.trust) then
+    options.misuse("a credential's 'trust' must be the server_trust of a challenge, not %s", type(given.trust))
+  end
   local made = { persistence = given.persistence or "for_session" }
   options.expect_word(made.persistence, PERSISTENCE, "persistence")
   for name, value in next, given do made[name] = value end
@@ -61,7 +64,7 @@ function credential.flatten(self)
   if self.user then return "password", self.user, self.password end
   if self.token then return "token", self.token end
   if self.certificate then return "certificate", self.certificate, self.key, self.password end
-  return "trust"
+  return "trust", self.trust.certificates[1].sha256
 end
 
 function Credential:__tostring()

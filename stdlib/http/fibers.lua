@@ -104,9 +104,9 @@ end
 -- Suspends the calling fiber until `record.done`. Several may wait for one record.
 function fibers.wait_for(record)
   local fiber = current()
-  local own = records[fiber]
   local place = add_waiter(record, fiber)
   while true do
+    local own = records[fiber]
     if own and own.interrupt then
       if not record.done then remove_waiter(record, place) end
       check_interrupt(own)
@@ -172,6 +172,16 @@ function fibers.run(fn, argument)
     worker = { fn = fn, argument = argument }
     worker.fiber = native.fiber(work, worker)
   end
+end
+
+-- Has a worker's fiber raise the reason where it waits, unless it is about to raise another.
+function fibers.interrupt(fiber, reason)
+  local record = records[fiber] or { scope = false }
+  if record.interrupt then return end
+  records[fiber] = record
+  record.interrupt = reason
+  core.cancel_call(fiber)
+  wake(fiber)
 end
 
 -- What stands for a worker in the scope it works for.
@@ -243,7 +253,7 @@ end
 
 local function begin(fn, ...)
   local job = setmetatable({
-    state = "running", fiber = 0, done = false, waiter = nil, results = nil, error = nil, raised = nil,
+    state = "running", fn = fn, fiber = 0, done = false, waiter = nil, results = nil, error = nil, raised = nil,
   }, Job)
   job.fiber = native.fiber(run_job, job, fn, ...)
   records[job.fiber] = { scope = scopes.new(fibers.scope(), job), interrupt = nil }
@@ -382,8 +392,25 @@ events[events.STOP] = function()
   end
 end
 
--- The end: failures that nobody looked at.
+-- Jobs that wait for something that cannot happen any more, as nothing is left that could wake them.
+local function report_stranded()
+  local places = {}
+  for fiber, record in pairs(records) do
+    local job = record.scope and record.scope.job
+    if job and job.fiber == fiber and not job.done then
+      local info = type(job.fn) == "function" and debug.getinfo(job.fn, "S")
+      places[#places + 1] = info and ("%s:%d"):format(info.short_src, info.linedefined) or "?"
+    end
+  end
+  table.sort(places)
+  for _, place in ipairs(places) do
+    core.warn("httpscript: the job at " .. place .. " waits for something that cannot happen any more")
+  end
+end
+
+-- The end: failures that nobody looked at, and jobs that nothing will wake.
 function fibers.report_unobserved()
+  if not stopping then report_stranded() end
   local failed = {}
   for thing in pairs(unobserved) do failed[#failed + 1] = thing end
   table.sort(failed, function(a, b) return unobserved[a] < unobserved[b] end)

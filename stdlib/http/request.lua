@@ -28,6 +28,14 @@ local CACHE_POLICIES = {
   return_cache_data_dont_load = true, reload_revalidating_cache_data = true,
 }
 
+local SERVICE_TYPES = {
+  default = true, background = true, responsive_data = true, av_streaming = true, responsive_av = true, video = true,
+  call_signaling = true, voice = true, voip = true,
+}
+
+-- Raises unless it is a network service type.
+function request.check_service_type(name) options.expect_word(name, SERVICE_TYPES, "network service type") end
+
 -- Raises unless it is a cache policy or nil.
 function request.check_policy(policy)
   if policy ~= nil then options.expect_word(policy, CACHE_POLICIES, "cache policy") end
@@ -300,34 +308,24 @@ local function bad_request(self, message)
   return nil, errors.new { domain = "url", code = "bad_url", message = message, url = request.shown_url(self.url) }
 end
 
--- The error of a call that may only be answered from a cache: there is nothing in one.
-function request.not_cached(url)
-  return errors.new {
-    domain = "url", code = "resource_unavailable", message = "no stored response, and the cache policy forbids to ask",
-    url = request.shown_url(url),
-  }
-end
-
 local function check_settings(self)
   if self.timeout then
     options.expect(self.timeout, "number", "a request's 'timeout'")
     if not (self.timeout > 0) then misuse("a request's 'timeout' must be more than 0 seconds") end
   end
   if self.cache_policy then check_policy(self.cache_policy) end
+  if self.network_service_type ~= "default" then request.check_service_type(self.network_service_type) end
 end
 
 -- What must not be sent in this session: nil and an error object, or true and the flat fields. (The URL is the core's
 -- matter.)
-function request.check(self, session)
+function request.check(self)
   if type(self.method) ~= "string" then options.expect(self.method, "string", "a request's 'method'") end
   if type(self.url) ~= "string" then options.expect(self.url, "string", "a request's 'url'") end
   if not KNOWN_METHODS[self.method] and not self.method:find("^[!#$%%&'*+%-.^_`|~%w]+$") then
     return bad_request(self, ("method %q is not a token (RFC 9110 §9.1)"):format(self.method))
   end
   check_settings(self)
-  if (self.cache_policy or session._cache_policy) == "return_cache_data_dont_load" then
-    return nil, request.not_cached(self.url)
-  end
   local list = self.headers
   if not list then return true end
   if not headers.is(list) then list = headers.from(list) end

@@ -178,13 +178,14 @@ end
 
 local response = {}
 
--- Called with the core's values for a response head; `body`, `metrics` and `redirects` may be nil.
-function response.make(status, reason, version, url, block, expected, body, metrics, redirects)
+-- Called with the core's values for a response head; `body`, `metrics`, `redirects` and `cached` may be nil.
+function response.make(status, reason, version, url, block, expected, body, metrics, redirects, cached)
   local self = setmetatable({
     status = status, reason = reason, http_version = version, url = url, body = body,
     expected_content_length = expected, _block = block, _metrics = metrics,
   }, Response)
   if redirects then self._redirects = redirects end
+  if cached then self.from_cache = true end
   return self
 end
 

@@ -52,8 +52,9 @@ function session.new(given, delegate)
   local copy = given ~= nil and configuration.copy(given)
   -- What each call uses stands in the table itself, where looking it up costs no function call.
   return setmetatable({
-    delegate = delegate, _configuration = copy, _cache_policy = copy and copy.request_cache_policy,
-    _flat = copy and configuration.flatten(copy) or {}, _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
+    delegate = delegate, _configuration = copy,
+    _flat = copy and configuration.flatten(copy) or {},
+    _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
     _protocols = copy and configuration.protocols(copy),
     _invalid = false, _seen_calls = false, _call_begins = methods._call_begins, _call_done = methods._call_done,
   }, Session)
@@ -257,12 +258,16 @@ function methods:invalidate_and_cancel()
   if rawget(self, "_number") then core.cancel_calls(self._number) end
 end
 
--- session:flush() yields: closes idle connections; later requests make new ones. What is stored is on disk with each
--- response already.
+-- session:flush() yields: idle connections are closed, so that later requests make new ones, and what is stored is on
+-- disk.
 function methods:flush()
   check_receiver(self, "flush")
   fibers.require_yieldable()
-  if rawget(self, "_number") then core.close_idle_connections(self._number) end
+  local number = rawget(self, "_number")
+  if number then
+    core.close_idle_connections(number)
+    core.write_cache(number)
+  end
   fibers.sleep(0)
 end
 
@@ -271,7 +276,7 @@ function methods:reset()
   check_receiver(self, "reset")
   fibers.require_yieldable()
   local fields = self.configuration
-  for _, name in ipairs { "cookie_storage" } do
+  for _, name in ipairs { "cookie_storage", "cache" } do
     if fields[name] then fields[name]:clear() end
   end
   self:flush()

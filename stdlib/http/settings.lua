@@ -71,6 +71,18 @@ local NAMED = {
 }
 settings.named = NAMED
 
+function NAMED.cache_policy(req) return req.cache_policy end
+
+function NAMED.network_service_type(req)
+  local type_of = req.network_service_type
+  return type_of ~= "default" and type_of or nil
+end
+
+function NAMED.http_should_use_pipelining(req)
+  local value = rawget(req, "http_should_use_pipelining")
+  if value ~= nil then return value and "1" or "0" end
+end
+
 -- The options that stand in no position of their own, as the core takes them; nil when none is given. `req`: the
 -- request, `given`: the options of a call or the settings of a task.
 function settings.options(req, given)

@@ -16,8 +16,9 @@ local steps = {}
 
 -- Handlers ----------------------------------------------------------------------------------------------------------
 
--- Whether this is how a handler ends that was interrupted because its task is being cancelled.
+-- Whether this is how a handler ends that was interrupted because its task is at its end.
 local function is_interruption(self, value)
+  if value ~= nil and value == self.interruption then return true end
   if not errors.is(value) or value.code ~= "cancelled" then return false end
   return self.state == "canceling" or self.error ~= nil and self.error.code == "cancelled"
 end
@@ -81,7 +82,8 @@ local function drain(self)
     queue[queue.first] = nil
     queue.first = queue.first + 1
     if step.is_last then fibers.shield() end
-    if step.is_last or not self.failure then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
+    local is_due = step.is_last or not self.failure and not self.interruption and self.state ~= "canceling"
+    if is_due then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
   end
   fibers.exit()
   self.draining = false
@@ -100,6 +102,14 @@ function steps.enqueue(self, step, ...)
     self.draining = true
     fibers.run(drain, self)
   end
+end
+
+-- The task has been cancelled or its time is over: a handler that waits for something is not waited for, unless it
+-- asked for the end itself.
+function steps.interrupt(self)
+  if not self.queue or self.is_ended_by_handler then return end
+  self.interruption = errors.cancelled("the handler's task has ended")
+  if math.type(self.draining) then fibers.interrupt(self.draining, self.interruption) end
 end
 
 -- Queues the step that ends the task.
@@ -128,7 +138,7 @@ function steps.redirect(self, head, proposed)
   if not request.is(answer) then
     error("will_perform_redirection must return a request, false or nothing, not " .. type(answer), 0)
   end
-  local fine, fields = request.check(answer, self.session)
+  local fine, fields = request.check(answer)
   self.current_request = answer
   if not fine then
     self.failure = fields
@@ -148,8 +158,27 @@ function steps.response(self, head)
   error(("did_receive_response must return \"allow\" or \"cancel\", not %s"):format(tostring(disposition)), 0)
 end
 
+function steps.cache(self, data, stored_at, info, ...)
+  local cached_response = require "http.cached_response"
+  local cached = cached_response.make(data, stored_at, info, ...)
+  local answer = call_delegate(self, "will_cache_response", cached)
+  if self.completing then return end
+  if answer == false then return core.answer_cache(self.number, false) end
+  if answer == nil then return core.answer_cache(self.number, true) end
+  cached_response.check(answer, "what will_cache_response returns")
+  local status, reason, fields, changed, user_info, storage = cached_response.flatten(answer)
+  if not status then error(reason, 0) end
+  if changed == data then changed = nil end
+  core.answer_cache(self.number, true, status, reason, fields, changed, user_info, storage)
+end
+
 function steps.informational(self, head)
   call_delegate(self, "did_receive_informational_response", head)
+end
+
+function steps.waiting_for_connectivity(self)
+  local handler = steps.delegate_handler(self, "task_is_waiting_for_connectivity")
+  if handler then handler(self.session, self) end
 end
 
 function steps.data(self, data)

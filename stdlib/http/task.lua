@@ -19,7 +19,7 @@ local task = {}
 -- The same bits as SessionCore.Interest.
 local INTEREST = {
   redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
-  connection_challenge = 128,
+  connection_challenge = 128, cache = 256,
 }
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
@@ -29,7 +29,8 @@ local methods = {
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
   location = false, location_is_taken = false, written = 0, part = false,
-  reader = false, load = false, load_error = false, next_request = false,
+  reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  is_ended_by_handler = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
@@ -38,6 +39,9 @@ local methods = {
 task.methods = methods
 
 local Task = { __name = "http.task", __index = methods }
+
+-- A task whose priority has been set: what it is set to is looked at each time.
+local RankedTask = { __name = "http.task" }
 
 -- A completed task's metrics and counts are unpacked when a script first looks at them; only then is there a function
 -- to call.
@@ -48,7 +52,28 @@ local UNPACKED = {
   count_of_bytes_expected_to_receive = true, count_of_bytes_expected_to_send = true,
 }
 
+local function set_priority(self, value)
+  options.expect(value, "number", "a task's 'priority'")
+  if not (value >= 0 and value <= 1) then options.misuse("a task's 'priority' must be from 0 to 1") end
+  self._priority = value
+  if getmetatable(self) == Task then setmetatable(self, RankedTask) end
+  if self.number then core.set_priority(self.number, value) end
+end
+
+function Task.__newindex(self, name, value)
+  if name == "priority" then return set_priority(self, value) end
+  rawset(self, name, value)
+end
+
+RankedTask.__newindex, CompletedTask.__newindex = Task.__newindex, Task.__newindex
+
+function RankedTask.__index(self, name)
+  if name == "priority" then return self._priority end
+  return methods[name]
+end
+
 function CompletedTask.__index(self, name)
+  if name == "priority" then return rawget(self, "_priority") or methods.priority end
   if not UNPACKED[name] or not self._metrics then return methods[name] end
   local unpack = require "http.metrics"
   self.metrics = unpack.unpack(self._metrics)
@@ -61,11 +86,11 @@ function Task:__tostring()
   return ("http.task: %s %d (%s)"):format(self.kind, self.identifier, self.state)
 end
 
-CompletedTask.__tostring = Task.__tostring
+RankedTask.__tostring, CompletedTask.__tostring = Task.__tostring, Task.__tostring
 
 function task.is(value)
   local class = getmetatable(value)
-  return class == Task or class == CompletedTask
+  return class == Task or class == CompletedTask or class == RankedTask
 end
 
 local function notify(self, name) require("http.notifications").post(name, self) end
@@ -131,6 +156,7 @@ local function complete(self, err, head)
     if self.part then err._part = self.part end
     err.url = err.url or request.shown_url(tostring(self.original_request.url))
     self.error = err
+    if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
   end
   self.response = head or self.response
   if head and self.location then head.location = self.location end
@@ -141,7 +167,7 @@ local function complete(self, err, head)
   end
 end
 
-function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected)
+function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected, cached)
   local self = active.take(number)
   if not self then return end
   scopes.leave(self.scope, self)
@@ -153,7 +179,7 @@ function task.on_completed(number, err, body, metrics, redirects, status, reason
   end
   local head
   if status then
-    head = response.make(status, reason, version, url, block, expected, body, metrics, redirects)
+    head = response.make(status, reason, version, url, block, expected, body, metrics, redirects, cached)
   end
   complete(self, err, head)
 end
@@ -171,6 +197,7 @@ local function interest_of(self)
   if delegate.did_receive_challenge then bits = bits | INTEREST.challenge | INTEREST.connection_challenge end
   if delegate.session_did_receive_challenge then bits = bits | INTEREST.connection_challenge end
   if delegate.did_send_body_data then bits = bits | INTEREST.sent end
+  if delegate.will_cache_response then bits = bits | INTEREST.cache end
   if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
   return bits
 end
@@ -202,7 +229,8 @@ end
 function task.new(session, kind, identifier, req, settings)
   local self = setmetatable({
     session = session, kind = kind, identifier = identifier, original_request = req, current_request = req,
-    settings = settings,
+    settings = settings, state = "suspended", suspensions = 1, begun = false, scope = false, number = false,
+    queue = false, draining = false, done = false, completing = false, waiter = false,
   }, Task)
   if settings then apply(self, settings) end
   return self
@@ -237,7 +265,7 @@ end
 local function begin(self)
   local req = self.original_request
   local kind, value, extra
-  local fine, fields = request.check(req, self.session)
+  local fine, fields = request.check(req)
   if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
   local scheme, user, secret = settings_of.auth(self.settings.auth)
   local interest, destination, path = interest_of(self), destination_of(self)
@@ -292,6 +320,7 @@ function methods:cancel()
   check_receiver(self, "task:cancel")
   if self.state == "completed" or self.state == "canceling" then return end
   self.state = "canceling"
+  self.is_ended_by_handler = self.draining == native.current()
   if self.number then
     core.cancel(self.number)
   elseif not self.begun then

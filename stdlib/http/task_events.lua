@@ -15,6 +15,10 @@ end
 
 local enqueue, find = steps.enqueue, active.find
 
+local function make_head(status, reason, version, url, block, expected, cached)
+  return response.make(status, reason, version, url, block, expected, nil, nil, nil, cached)
+end
+
 local function on_task(step)
   return function(number, ...)
     local self = find(number)
@@ -22,14 +26,14 @@ local function on_task(step)
   end
 end
 
-events[events.REDIRECT] = function(number, status, reason, version, url, block, expected, method, target, flat,
-    has_body)
+events[events.REDIRECT] = function(number, method, target, flat, has_body, status, reason, version, url, block,
+    expected, cached)
   local self = find(number)
   if not self then return end
   local proposed = request.redirected(self.next_request or self.current_request, method, target, flat, has_body)
   self.next_request = false
   if steps.has_handler(self, "will_perform_redirection") then
-    enqueue(self, steps.redirect, response.make(status, reason, version, url, block, expected), proposed)
+    enqueue(self, steps.redirect, make_head(status, reason, version, url, block, expected, cached), proposed)
   else
     self.current_request = proposed
     core.answer_redirect(number, true)
@@ -38,13 +42,13 @@ end
 
 events[events.INFORMATIONAL] = function(number, ...)
   local self = find(number)
-  if self then enqueue(self, steps.informational, response.make(...)) end
+  if self then enqueue(self, steps.informational, make_head(...)) end
 end
 
 events[events.RESPONSE] = function(number, ...)
   local self = find(number)
   if not self then return end
-  local head = response.make(...)
+  local head = make_head(...)
   self.response, self.count_of_bytes_expected_to_receive = head, head.expected_content_length
   -- Download tasks are not asked (Apple's rule).
   if not self.completion and self.kind ~= "download" and steps.has_handler(self, "did_receive_response") then
@@ -108,6 +112,8 @@ events[events.CHALLENGE] = function(number, fields, ...)
   if self then enqueue(self, require("http.challenge").step, fields, ...) end
 end
 
+events[events.WILL_CACHE] = on_task(steps.cache)
+events[events.WAITING_FOR_CONNECTIVITY] = on_task(steps.waiting_for_connectivity)
 events[events.BODY_CHUNK] = on_task(steps.body_chunk)
 events[events.BODY_STREAM] = on_task(steps.new_body)
 

@@ -49,6 +49,11 @@ function configurations.background(identifier, fields) end
 ---@return http.session
 function http.session(configuration, delegate) end
 
+---Makes a policy for a configuration's `security_policy`.
+---@param fields http.security_policy
+---@return http.security_policy
+function http.security_policy(fields) end
+
 ---Makes a request, to be changed and sent later.
 ---@param url string|http.url|http.request.fields|http.request A URL, or fields with at least `url`, or a request to copy.
 ---@return http.request

@@ -19,9 +19,11 @@ function metalink.parse(text, options) end
 ---@return http.error? err
 function metalink.download(source, options) end
 
+---What a document says.
 ---@class http.metalink.document
 ---@field files http.metalink.file[]
 
+---One file of a document.
 ---@class http.metalink.file
 ---@field name string Safe: without a directory part.
 ---@field size integer|nil

@@ -8,11 +8,11 @@
 ---@field body? string|http.reader|{ file: string }
 ---@field timeout? number Seconds without any data after which the request fails with `timed_out`.
 ---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data"
----@field network_service_type? string Kept, and nothing else in this version (default "default").
----@field allows_cellular_access? boolean Likewise (default true).
+---@field network_service_type? http.service_type In place of the session's, unless it is "default" (which it is without this).
+---@field allows_cellular_access? boolean Kept, and nothing else (default true).
 ---@field http_should_handle_cookies? boolean Stored cookies are sent, and those that come are kept (default true).
 ---@field main_document_url? string For the cookie accept policy "only_from_main_document_domain".
----@field http_should_use_pipelining? boolean Kept, and nothing else in this version (default false).
+---@field http_should_use_pipelining? boolean In place of the session's.
 
 ---A request: Apple's URLRequest. It may be changed until it is sent; assigning to an unknown field raises. `tostring`
 ---shows the method and the URL without user and password.

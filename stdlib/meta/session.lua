@@ -1,23 +1,22 @@
 ---@meta http.session
 
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
----version. `security_policy`, `transport_security`, `client_certificate`, and `credential_storage` and `cache` other than
----`false` raise: they are not available in this version.
+---version. `credential_storage` and `cache` other than `false` raise: they are not available in this version.
 ---@class http.configuration
 ---@field identifier? string *
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
 ---@field timeout_for_request? number Seconds without any data (default 60).
 ---@field timeout_for_resource? number Seconds for everything (default 7 days).
----@field network_service_type? string * Default "default".
----@field allows_cellular_access? boolean * Default true.
----@field waits_for_connectivity? boolean * Default false.
----@field discretionary? boolean * Default false.
+---@field network_service_type? http.service_type What the traffic is for: marks the packets of its connections (DSCP) and their place in this machine's own queue. Default "default".
+---@field allows_cellular_access? boolean * There is no telling which networks are cellular. Default true.
+---@field waits_for_connectivity? boolean A request that cannot be made for want of a network (no route, no address, no interface of that name) waits until there is one, within the limit for the resource; `task_is_waiting_for_connectivity` is called once. Always so in background sessions. Default false.
+---@field discretionary? boolean The traffic may take its time: `network_service_type` is then "background" unless it says another. Default false.
 ---@field shared_container? string The directory in which download tasks keep their files.
 ---@field session_sends_launch_events? boolean * Default false.
----@field connection_proxy? { url: string, no_proxy?: string|string[] }|string|false A proxy, "environment" (the default), or false for none.
+---@field connection_proxy? http.proxy|string|false A proxy's URL, "environment" (the default: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), or false for none.
 ---@field tls_minimum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
 ---@field tls_maximum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
----@field http_should_use_pipelining? boolean * Default false.
+---@field http_should_use_pipelining? boolean Requests wait for a connection that is being made, if they may share it (HTTP/2), rather than making their own. Default false.
 ---@field http_should_set_cookies? boolean Whether stored cookies are sent (default true). They are kept all the same.
 ---@field http_cookie_accept_policy? "always"|"never"|"only_from_main_document_domain" When cookies are kept (default "only_from_main_document_domain": where the host is of the same site as the request's `main_document_url`, and always where it has none).
 ---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
@@ -25,16 +24,38 @@
 ---@field cookie_storage? http.cookie_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: cookies are neither kept nor sent.
 ---@field credential_storage? false
 ---@field cache? false
----@field should_use_extended_background_idle_mode? boolean * Default false.
+---@field should_use_extended_background_idle_mode? boolean Idle connections are kept for a day, and probed (TCP keep-alive), rather than for two minutes. Default false.
 ---@field user_agent? string Default "httpscript/" and the version.
----@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge" Default "auto".
+---@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge" Default "auto". With prior knowledge (clear-text HTTP/2) and a libcurl before 8.0 every request has a connection of its own.
 ---@field rate_limit? number|{ receive?: number, send?: number } Bytes a second that all its tasks together may move, of bodies as transferred.
 ---@field interface? string A network interface or local address.
 ---@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
 ---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.
----@field ca_file? string Certificates to trust, in PEM.
+---@field ca_file? string Certificates to trust in place of the system's: a file in PEM, or a directory as `openssl rehash` makes it.
+---@field security_policy? http.security_policy How servers' certificates are judged beyond the usual.
+---@field transport_security? http.transport_security What may be asked for in clear text.
+---@field client_certificate? string|http.client_certificate|http.credential Shown to servers that ask for one; a text is the path of a file with certificate and key.
 ---@field protocol_classes? http.protocol_class[] What may answer requests in the network's place; the first that wants one gets it.
 ---@field allows_file_urls? boolean Whether `file:` URLs are read (GET and HEAD, regular files). Default false.
+
+---What traffic is for, from what may wait to what must not.
+---@alias http.service_type "default"|"background"|"responsive_data"|"av_streaming"|"responsive_av"|"video"|"call_signaling"|"voice"|"voip"
+
+---A proxy, or one for each scheme. A URL's scheme says what the proxy speaks: `http` (which is meant where there is none),
+---`https`, `socks4`, `socks4a`, `socks5` (names are resolved here), `socks5h` (by the proxy); without a port it is 1080.
+---@class http.proxy
+---@field url? string For all URLs that have no proxy of their own below.
+---@field user? string For `url`.
+---@field password? string
+---@field http? http.proxy.address|string|false For `http:` URLs; false for none.
+---@field https? http.proxy.address|string|false For `https:` URLs; false for none.
+---@field no_proxy? string|string[] What is reached directly: names (with their subdomains), addresses, networks (`10.0.0.0/8`), "*" for everything.
+
+---A proxy's address.
+---@class http.proxy.address
+---@field url string
+---@field user? string
+---@field password? string
 
 ---What answers requests itself: Apple's URLProtocol. A table (or object) whose functions are called without a self. It
 ---is asked for every request of the session's tasks, redirects included, whatever the URL's scheme.
@@ -219,7 +240,7 @@ function session:send(request, options) end
 ---@field count_of_bytes_sent integer Of the body, so far.
 ---@field count_of_bytes_expected_to_receive integer Or `http.TRANSFER_SIZE_UNKNOWN`.
 ---@field count_of_bytes_expected_to_send integer Or `http.TRANSFER_SIZE_UNKNOWN`.
----@field priority number 0 to 1.
+---@field priority number 0 to 1 (default 0.5): its place in the queue for its host, and the weight of its stream in HTTP/2. May be set at any time.
 ---@field description string|nil For the script's own use.
 ---@field user_info any For the script's own use.
 ---@field metrics http.metrics|nil Once completed.
@@ -228,7 +249,7 @@ local task = {}
 ---Starts the task, or takes back one `suspend`.
 function task:resume() end
 
----Pauses the transfer and its time limits. Calls nest.
+---Pauses the transfer, its handlers' calls and its time limits. Calls nest.
 function task:suspend() end
 
 ---Ends the task with `cancelled`.
@@ -254,8 +275,11 @@ function task:copy() end
 
 ---Handlers of a session: a table with any of these functions. They are called without a self. Those of one task run one
 ---after the other; each may wait, and the transfer waits with it. A handler that returns nothing asks for what would be
----done without it. An error raised in one cancels the task with the code `handler_error` (domain "script").
+---done without it. An error raised in one cancels the task with the code `handler_error` (domain "script"). A handler
+---that still waits for something when its task is cancelled or timed out is interrupted there (`cancelled` is raised),
+---unless it cancelled the task itself.
 ---@class http.delegate
+---@field task_is_waiting_for_connectivity? fun(session: http.session, task: http.task) Once for a task that waits for a network.
 ---@field session_did_receive_challenge? fun(session: http.session, challenge: http.challenge): http.disposition|nil, http.credential? Challenges that concern a connection: `server_trust`, `client_certificate`, `ntlm`, `negotiate`.
 ---@field did_become_invalid? fun(session: http.session, err: http.error|nil)
 ---@field did_create_task? fun(session: http.session, task: http.task)

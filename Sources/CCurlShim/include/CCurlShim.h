@@ -19,10 +19,11 @@ CURLcode hs_easy_set_pointer(CURL *easy, CURLoption option, void *value);
 typedef size_t (*hs_data_callback)(char *data, size_t size, size_t count, void *context);
 CURLcode hs_easy_set_data_callback(CURL *easy, CURLoption option, hs_data_callback callback);
 CURLcode hs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback);
-CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback,
-                                      curl_closesocket_callback close_callback, void *context);
+CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback, void *open_context,
+                                      curl_closesocket_callback close_callback, void *close_context);
 CURLcode hs_easy_set_prerequest_callback(CURL *easy, curl_prereq_callback callback);
 
+CURLcode hs_easy_set_tls_callback(CURL *easy, curl_ssl_ctx_callback callback, void *context);
 CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback);
 
 /* curl_global_init, with an allocator of our own (memory.c). */
@@ -67,6 +68,16 @@ int hs_open_socket(const struct curl_sockaddr *address);
 
 /* fallocate, which the headers that Swift sees leave out: room on the disk for so many bytes of a file. 0 or errno. */
 int hs_allocate(int descriptor, int64_t length);
+/* Marks what a socket sends: the type-of-service byte of its packets, and their place in the machine's own queue. */
+void hs_mark_socket(int descriptor, int type_of_service, int priority);
+
+/* A socket that becomes readable when an interface, an address or a route changes (rtnetlink); -1 where there is none
+   to be had. */
+int hs_open_network_watch(void);
+/* Reads away what it has. */
+void hs_drain_network_watch(int descriptor);
+/* Whether an interface beyond loopback is up and has an address that reaches further than its link. */
+bool hs_has_network(void);
 
 /* epoll, whose packed struct Swift does not import. */
 typedef struct {

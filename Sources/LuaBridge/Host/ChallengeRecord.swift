@@ -5,7 +5,8 @@ extension Outbox {
   func append(_ challenge: Challenge) {
     let space = challenge.space
     let hasCredential = challenge.proposedCredential != nil
-    beginRecord(7 + (hasCredential ? 1 : 0) + (challenge.error == nil ? 0 : 1))
+    let further = [hasCredential, challenge.error != nil, challenge.serverTrust != nil].count { $0 }
+    beginRecord(8 + further)
     append("host", space.host)
     append("port")
     append(space.port)
@@ -21,6 +22,12 @@ extension Outbox {
       append(parameter.name)
       append(parameter.value)
     }
+    append("distinguished_names")
+    append(challenge.distinguishedNames)
+    if let trust = challenge.serverTrust {
+      append("server_trust")
+      append(trust)
+    }
     if let credential = challenge.proposedCredential {
       append("proposed")
       append(credential)
@@ -29,6 +36,48 @@ extension Outbox {
       append("error")
       append(error)
     }
+  }
+
+  private func append(_ texts: [String]) {
+    beginList(texts.count)
+    texts.forEach { append($0) }
+  }
+
+  /// The fields that `http.server_trust` takes: the certificates in DER.
+  private func append(_ trust: ServerTrust) {
+    beginRecord(7)
+    append("host", trust.host)
+    append("port")
+    append(trust.port)
+    append("certificates")
+    beginList(trust.certificates.count)
+    for certificate in trust.certificates { certificate.der.withUnsafeBytes(append(copying:)) }
+    append("problems")
+    beginList(trust.problems.count)
+    for problem in trust.problems { append(problem) }
+    append("refusal")
+    if let refusal = trust.refusal { append(refusal) } else { append(false) }
+    append("revocation", word(trust.revocation))
+    append("revoked_at")
+    if case .revoked(let date) = trust.revocation { append(date) } else { append(false) }
+  }
+
+  private func word(_ revocation: Revocation) -> String {
+    switch revocation {
+    case .notKnown: "not_known"
+    case .good: "good"
+    case .revoked: "revoked"
+    }
+  }
+
+  private func append(_ problem: TrustProblem) {
+    beginRecord(4)
+    append("code")
+    append(problem.code)
+    append("depth")
+    append(problem.depth)
+    append("text", problem.text)
+    append("error", problem.errorCode.name)
   }
 
   private func append(_ name: String, _ value: String) {
@@ -51,10 +100,9 @@ extension Outbox {
       append("certificate", path)
       if let key { append("key", key) }
       if let password { append("password", password) }
-    case .serverTrust:
+    case .serverTrust(let leaf):
       beginRecord(2)
-      append("trust")
-      append(true)
+      append("trust", leaf.hexadecimal)
     }
     append("persistence", credential.persistence.rawValue)
   }

@@ -14,8 +14,8 @@ extension Outbox {
       append(completion)
     case .willRedirect(let task, let head, let proposed):
       append(.redirect, task.rawValue)
-      append(head)
       append(proposed)
+      append(head)
     case .challenge(let task, let challenge):
       append(.challenge, task.rawValue)
       append(challenge)
@@ -52,6 +52,9 @@ extension Outbox {
       append(borrowing: blob)
       append(part)
       append(kept)
+    case .willCache(let task, let cached):
+      append(.willCache, task.rawValue)
+      append(cached)
     case .finishedDownloading(let task, let location):
       append(.finishedDownloading, task.rawValue)
       append(location)
@@ -60,6 +63,8 @@ extension Outbox {
       append(request)
     case .loadDrained(let task):
       append(.loadDrained, task.rawValue)
+    case .waitingForConnectivity(let task):
+      append(.waitingForConnectivity, task.rawValue)
     case .sessionInvalidated(let session):
       append(.sessionInvalidated, session.rawValue)
     }
@@ -73,6 +78,17 @@ extension Outbox {
     append(head.url)
     append(borrowing: head.headerBlock)
     append(head.expectedContentLength)
+    // Absent is false; it is the last value wherever a head is.
+    if head.isFromCache { append(true) }
+  }
+
+  /// Four values and a head: data, when it was stored, what a script put beside it (or nil), storage.
+  func append(_ cached: CachedResponse) {
+    append(borrowing: cached.data)
+    append(cached.storedAt)
+    if cached.userInfo.isEmpty { appendNil() } else { append(cached.userInfo) }
+    append(cached.storage.rawValue)
+    append(cached.head)
   }
 
   /// Four values: method, url, fields (name and value, each ended by NUL), whether there is a body.

@@ -20,6 +20,9 @@ enum EventKind: Int {
   /// A request that a protocol class may make.
   case loader = 16
   case loadDrained = 17
+  /// A response is to be stored.
+  case willCache = 20
+  case waitingForConnectivity = 18
   case finishedDownloading = 24
   case resumed = 25
   case resumeData = 26

@@ -43,6 +43,8 @@ enum NativeModules {
       PartModule.name: PartModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
+      "httpscript.cache": { CacheModule.make(stores) },
+      CertificateModule.name: CertificateModule.make,
       "httpscript.terminal": TerminalModule.make,
       HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
     ]

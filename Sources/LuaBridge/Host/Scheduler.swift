@@ -150,7 +150,7 @@ public final class Scheduler {
   private var hasWork: Bool {
     if !ready.isEmpty { return true }
     if outstandingTasks > 0 || !endingSessions.isEmpty { return true }
-    return stopDeadline == nil && (timers.count > 0 || interlocutor != nil)
+    return stopDeadline == nil && (timers.count > 0 || interlocutor != nil || port.isBusyInBackground)
   }
 
   private func runReady() {

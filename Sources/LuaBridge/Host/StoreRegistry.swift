@@ -4,4 +4,6 @@ import SessionCore
 final class StoreRegistry {
   /// The cookies of default sessions.
   private(set) lazy var cookies = CookieStorage.standard()
+  /// The responses of default sessions; nothing of it is opened before there is something to find or to store.
+  private(set) lazy var cache = ResponseCache.standard()
 }

@@ -92,4 +92,5 @@ public enum HostTypeNumber: Int32, CaseIterable, Sendable {
   case node
   case part
   case cookieStorage
+  case cache
 }

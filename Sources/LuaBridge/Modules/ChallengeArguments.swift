@@ -32,7 +32,7 @@ enum ChallengeArguments {
     case "token": return call.string(5).map { .token($0) }
     case "certificate":
       return call.string(5).map { .certificate(path: $0, key: call.string(6), password: call.string(7)) }
-    case "trust": return .serverTrust
+    case "trust": return call.string(5).flatMap(Fingerprint.init(hexadecimal:)).map { .serverTrust(leaf: $0) }
     default: return nil
     }
   }

@@ -12,6 +12,7 @@ enum ConfigurationArguments {
   ) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
     configuration.cookieStorage = stores.cookies
+    configuration.cache = stores.cache
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
@@ -33,11 +34,21 @@ enum ConfigurationArguments {
     case "timeout_for_resource": assign(call.number(index)) { configuration.timeoutForResource = $0 }
     case "http_maximum_connections_per_host":
       assign(call.integer(index)) { configuration.maximumConnectionsPerHost = $0 }
+    case "request_cache_policy":
+      assign(call.string(index).flatMap(CachePolicy.init)) { configuration.cachePolicy = $0 }
+    case "cache": assign(storage(call, index, CacheModule.type)) { configuration.cache = $0 }
     case "http_additional_headers":
       assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
     case "user_agent": assign(call.string(index)) { configuration.userAgent = $0 }
-    case "proxy": assign(call.string(index).map { proxy($0, noProxy: "") }) { configuration.proxy = $0 }
-    case "no_proxy": assign(call.string(index)) { addNoProxy($0, to: &configuration) }
+    case "proxy_http": assign(call.string(index)) { proxy(http: $0, in: &configuration) }
+    case "proxy_https": assign(call.string(index)) { proxy(https: $0, in: &configuration) }
+    case "no_proxy": assign(call.string(index)) { proxy(bypass: $0, in: &configuration) }
+    case "network_service_type":
+      assign(call.string(index).flatMap { ServiceType(name: $0) }) { configuration.serviceType = $0 }
+    case "waits_for_connectivity": assign(call.boolean(index)) { configuration.waitsForConnectivity = $0 }
+    case "should_use_extended_background_idle_mode":
+      assign(call.boolean(index)) { configuration.keepsIdleConnections = $0 }
+    case "http_should_use_pipelining": assign(call.boolean(index)) { configuration.usesPipelining = $0 }
     case "http_version": assign(httpVersions[call.string(index) ?? ""]) { configuration.httpVersion = $0 }
     case "resolve": assign(call.string(index)) { configuration.resolve += pairs($0) }
     case "interface": assign(call.string(index)) { configuration.interface = $0 }
@@ -50,6 +61,11 @@ enum ConfigurationArguments {
     case "ca_file": assign(call.string(index)) { configuration.caFile = $0 }
     case "tls_minimum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMinimum = $0 }
     case "tls_maximum_supported": assign(tlsVersions[call.string(index) ?? ""]) { configuration.tlsMaximum = $0 }
+    case "security_policy": assign(TrustArguments.policies(call, index)) { configuration.securityPolicies = $0 }
+    case "transport_security":
+      assign(TrustArguments.transportSecurity(call, index)) { configuration.transportSecurity = $0 }
+    case "client_certificate":
+      assign(TrustArguments.clientCertificate(call, index)) { configuration.clientCertificate = $0 }
     case "cookie_storage":
       assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
     case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
@@ -71,16 +87,14 @@ enum ConfigurationArguments {
     return call.boolean(index) ? nil : .some(nil)
   }
 
-  private static func proxy(_ text: String, noProxy: String) -> ProxyConfiguration {
-    switch text {
-    case "environment": .environment
-    case "": .none
-    default: .url(text, noProxy: noProxy)
-    }
-  }
-
-  private static func addNoProxy(_ list: String, to configuration: inout SessionConfiguration) {
-    if case .url(let url, _) = configuration.proxy { configuration.proxy = .url(url, noProxy: list) }
+  /// Sets what is given of a session's proxies.
+  private static func proxy(
+    http: String? = nil, https: String? = nil, bypass: String? = nil, in configuration: inout SessionConfiguration
+  ) {
+    var old = (http: "", https: "", bypass: "")
+    if case .proxies(let http, let https, let bypass) = configuration.proxy { old = (http, https, bypass) }
+    configuration.proxy = .proxies(
+      http: http ?? old.http, https: https ?? old.https, noProxy: bypass ?? old.bypass)
   }
 
   /// "host:port=address" pairs, each ended by NUL.
@@ -94,7 +108,7 @@ enum ConfigurationArguments {
   private static let httpVersions: [String: HTTPVersionPolicy] = [
     "auto": .automatic, "1.0": .http1_0, "1.1": .http1_1, "2": .http2, "2-prior-knowledge": .http2PriorKnowledge,
   ]
-  private static let tlsVersions: [String: TLSVersion] = [
+  static let tlsVersions: [String: TLSVersion] = [
     "1.0": .v1_0, "1.1": .v1_1, "1.2": .v1_2, "1.3": .v1_3,
   ]
 }

@@ -41,7 +41,8 @@ enum CoreModule {
     ]
   }
 
-  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, close_idle_connections.
+  /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, set_priority,
+  /// close_idle_connections.
   private static func taskFunctions(
     _ scheduler: Scheduler, _ stores: StoreRegistry
   ) -> [NativeModule.Function] {
@@ -96,7 +97,13 @@ enum CoreModule {
       command("suspend", scheduler) { .suspendTask(TaskID($0)) },
       command("resume", scheduler) { .resumeTask(TaskID($0)) },
       command("cancel", scheduler) { .cancelTask(TaskID($0)) },
+      .init("set_priority") { call in
+        guard let id = call.integer(1), let priority = call.number(2) else { return call.wrongType(2, "number") }
+        scheduler.submit(.setPriority(TaskID(id), priority))
+        return .returned
+      },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
+      command("write_cache", scheduler) { .writeCache(SessionID($0)) },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }
         scheduler.submit(.invalidateSession(SessionID(id), cancellingTasks: call.boolean(2)))
@@ -114,6 +121,7 @@ enum CoreModule {
       },
       answer("answer_challenge", scheduler, ChallengeArguments.answer),
       answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
+      answer("answer_cache", scheduler) { call in .cache(call.boolean(2) ? cached(call) : nil) },
       answer("consumed", scheduler) { _ in .dataConsumed },
       answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },
       answer("body_failed", scheduler) { call in
@@ -132,6 +140,10 @@ enum CoreModule {
         scheduler.uncaught(call.string(1) ?? "unknown error")
         return .returned
       },
+      .init("warn") { call in
+        scheduler.report(call.string(1) ?? "")
+        return .returned
+      },
       .init("stopping") { call in
         call.results.append(scheduler.isStopping)
         return .returned
@@ -143,6 +155,19 @@ enum CoreModule {
         return .returned
       },
     ]
+  }
+
+  /// What a handler wants stored: status, reason, fields, data, user information, storage; all nil for what there was.
+  private static func cached(_ call: HostCall) -> CachedResponse {
+    let head = ResponseHead(
+      status: call.integer(3) ?? 0, reason: call.string(4) ?? "", httpVersion: "", url: "",
+      headerBlock: HeaderField.block(TaskArguments.fields(call.bytes(5))), expectedContentLength: -1)
+    let cached = CachedResponse(head: head, data: call.bytes(6).map(Bytes.init(copying:)) ?? Bytes(), storedAt: 0)
+    cached.isUnchanged = call.isNil(3)
+    cached.hasNewData = !call.isNil(6)
+    cached.userInfo = call.bytes(7).map(Array.init) ?? []
+    cached.storage = call.string(8).flatMap(CachedResponse.Storage.init) ?? .allowed
+    return cached
   }
 
   private static func command(

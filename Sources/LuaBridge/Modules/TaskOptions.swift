@@ -41,6 +41,13 @@ enum TaskOptions {
     case "rate_limit":
       guard let limit = rateLimit(value) else { return false }
       task.rateLimit = limit
+    case "cache_policy":
+      guard let policy = CachePolicy(rawValue: value) else { return false }
+      task.cachePolicy = policy
+    case "network_service_type":
+      guard let type = ServiceType(name: value) else { return false }
+      task.serviceType = type
+    case "http_should_use_pipelining": task.usesPipelining = value == "1"
     case "http_should_handle_cookies": task.handlesCookies = value == "1"
     case "main_document_url": task.mainDocumentURL = value
     default: return false

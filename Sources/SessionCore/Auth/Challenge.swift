@@ -45,6 +45,10 @@ public final class Challenge {
   public var previousFailureCount = 0
   /// The 401 or 407; none where a connection is challenged.
   public var failureResponse: ResponseHead?
+  /// The server's certificates, of a challenge about them.
+  public var serverTrust: ServerTrust?
+  /// The authorities whose certificates the server would believe, by RFC 4514; of a challenge for a client certificate.
+  public var distinguishedNames: [String] = []
   /// What the connection fails with unless the challenge is answered.
   public var error: TaskError?
 

@@ -16,8 +16,8 @@ public struct Credential: Equatable, Sendable {
     case token(String)
     /// A client certificate and its key, as paths.
     case certificate(path: String, key: String?, password: String?)
-    /// The server's certificate chain, as the challenge showed it, is to be trusted for this task.
-    case serverTrust
+    /// The server that shows this certificate is to be trusted, whatever is wrong with it.
+    case serverTrust(leaf: Fingerprint)
   }
 
   public var secret: Secret

@@ -44,6 +44,23 @@ final class DecoderChain {
     return stages.isEmpty || stages.count > 5 ? nil : DecoderChain(stages.reversed())
   }
 
+  /// A whole body with its codings undone; as it is where they are unknown or it is damaged.
+  static func decoded(_ body: Bytes, contentEncodings: [String]) -> Bytes {
+    guard let chain = make(contentEncodings: contentEncodings) else { return body }
+    body.withBytes(chain.feed)
+    let result = Bytes()
+    return withUnsafeTemporaryAllocation(byteCount: pieceSize, alignment: 16) { piece in
+      while true {
+        switch chain.pull(into: piece) {
+        case .produced(0): return result
+        case .produced(let count):
+          guard result.append(UnsafeRawBufferPointer(rebasing: piece[..<count])) else { return body }
+        case .failure: return body
+        }
+      }
+    }
+  }
+
   private static func decoder(for name: String) -> (any StreamDecoder)? {
     switch name {
     case "gzip", "x-gzip": return ZlibDecoder(.gzip)

@@ -12,6 +12,8 @@ public enum Command {
   case suspendTask(TaskID)
   /// Undoes `suspendTask`.
   case resumeTask(TaskID)
+  /// Changes a task's priority: its place in the queue for its host, or the weight of its stream.
+  case setPriority(TaskID, Double)
   /// Ends the task with `cancelled`, unless it is complete. Only queues: the completion comes as an event.
   case cancelTask(TaskID)
   /// The word of a handler that the task is waiting for.
@@ -28,6 +30,8 @@ public enum Command {
   case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
+  /// Writes to disk what is to be there (part of `URLSession.flush`).
+  case writeCache(SessionID)
 }
 
 /// Answers to the events that make a task wait.
@@ -47,6 +51,8 @@ public enum Answer {
   /// To `Event.needsBodyStream`: a fresh body, or `nil` when there is none to be had
   /// (the task then fails with `request_body_stream_exhausted`).
   case newBody(RequestBody?)
+  /// To `Event.willCache`: what to store, `nil` for nothing.
+  case cache(CachedResponse?)
   /// To `Event.needsLoader`.
   case loader(Loader)
   /// After `.loader(.script)`: how far the load has come.

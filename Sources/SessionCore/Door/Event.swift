@@ -40,6 +40,10 @@ public enum Event {
   case needsLoader(TaskID, Request)
   /// All that came before `LoadStep.tellWhenDrained` has been taken.
   case loadDrained(TaskID)
+  /// The response has come whole and is to be stored; waits for `Answer.cache`. Only with `Interest.cache`.
+  case willCache(TaskID, CachedResponse)
+  /// There is no network, and the task waits for one (`SessionConfiguration.waitsForConnectivity`). Once for a task.
+  case waitingForConnectivity(TaskID)
   /// The end of a task.
   case completed(TaskID, Completion)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
@@ -50,9 +54,9 @@ public enum Event {
     switch self {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
-      .needsBodyStream(let task), .challenge(let task, _), .needsLoader(let task, _),
-      .loadDrained(let task), .finishedDownloading(let task, _), .resumed(let task, _, _),
-      .resumeData(let task, _, _, _):
+      .needsBodyStream(let task), .challenge(let task, _), .willCache(let task, _), .needsLoader(let task, _),
+      .loadDrained(let task), .waitingForConnectivity(let task), .finishedDownloading(let task, _),
+      .resumed(let task, _, _), .resumeData(let task, _, _, _):
       task
     case .sessionInvalidated: nil
     }

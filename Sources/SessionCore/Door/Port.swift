@@ -11,6 +11,10 @@ public protocol Port: AnyObject {
   /// or a wake can come.
   func wait(until deadline: Double?, into events: inout [Event])
 
+  /// There is something under way that no task waits for and that ends soon by itself: a stored response that is being
+  /// brought up to date.
+  var isBusyInBackground: Bool { get }
+
   /// An eventfd. Writing eight bytes to it (which a signal handler may) makes `wait` return.
   var wakeDescriptor: Int32 { get }
 

@@ -17,11 +17,16 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
+  private var networkWatch: NetworkWatch?
+  /// Transfers that wait for a network.
+  var unconnected: [Transfer] = []
+  private var networkChanged = false
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   private var sessions: [Int: Session] = [:]
   private var transfers = IDTable<Transfer>()
   private var multis: [Multi?] = []
+  let caches = CoreCaches()
   /// By the container they are in.
   private var downloadDirectories: [String: DownloadDirectory] = [:]
 
@@ -37,11 +42,14 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
+    caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
     for directory in downloadDirectories.values { directory.removeAll() }
     downloadDirectories.removeAll()
   }
+
+  public var isBusyInBackground: Bool { caches.isRevalidating }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
 
@@ -51,6 +59,7 @@ public final class SessionCore: Port {
     case .startTask(let id, let session, let request): start(id, session, request)
     case .suspendTask(let id): transfers[id.rawValue]?.suspend()
     case .resumeTask(let id): transfers[id.rawValue]?.resume()
+    case .setPriority(let id, let priority): transfers[id.rawValue]?.setPriority(priority)
     case .cancelTask(let id):
       transfers[id.rawValue]?.fail(TaskError(.cancelled, "cancelled"))
     case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
@@ -59,6 +68,7 @@ public final class SessionCore: Port {
     case .keepDownload(let part, let kept): keepDownload(part, kept)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
+    case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
     }
   }
 
@@ -68,7 +78,7 @@ public final class SessionCore: Port {
     while true {
       work()
       flush()
-      if !outbox.isEmpty || isWoken { break }
+      if !outbox.isEmpty || isWoken || caches.takeCalm() { break }
       // Also when the deadline has passed already: a caller that is always busy must not starve the transfers.
       if hasPolled, let deadline, now >= deadline { break }
       isWoken = poll(until: deadline)
@@ -108,6 +118,8 @@ public final class SessionCore: Port {
       }
     }
     if !loading.isEmpty { pumpLoads() }
+    caches.write(due: now)
+    if networkChanged { retryUnconnected() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
     dropRetired()
@@ -122,15 +134,43 @@ public final class SessionCore: Port {
 
   private func poll(until deadline: Double?) -> Bool {
     poller.wait(timeout: timeout(until: deadline)) { descriptor, owner, events in
+      if owner == NetworkWatch.owner { return networkMessage() }
       insideLibcurl { multis[Int(owner)]?.act(on: descriptor, events: events) }
     }
   }
 
+  // MARK: Connectivity
+
+  /// The transfer tries again when the network has changed. False when that cannot be found out.
+  func waitForNetwork(_ transfer: Transfer) -> Bool {
+    if networkWatch == nil {
+      guard let watch = NetworkWatch(poller: poller) else { return false }
+      networkWatch = watch
+      // It may have come back just before it was watched.
+      networkChanged = true
+    }
+    unconnected.append(transfer)
+    return true
+  }
+
+  private func networkMessage() {
+    networkWatch?.drain()
+    networkChanged = true
+  }
+
+  private func retryUnconnected() {
+    networkChanged = false
+    let list = unconnected
+    unconnected.removeAll()
+    for transfer in list { transfer.advance(.networkChanged) }
+  }
+
   /// Milliseconds until something is due, rounded up so that it then is.
   private func timeout(until deadline: Double?) -> Int32 {
-    guard loading.isEmpty else { return 0 }
+    guard loading.isEmpty, !networkChanged else { return 0 }
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
+    if let write = caches.deadline, write < next { next = write }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
     }
@@ -205,6 +245,11 @@ public final class SessionCore: Port {
       outbox.append(.completed(id, Completion(error: error)))
       return
     }
+    start(id, session, request)
+  }
+
+  /// Begins a task whose session is there.
+  func start(_ id: TaskID, _ session: Session, _ request: TaskRequest) {
     let transfer = Transfer(id: id, session: session, options: request)
     transfers[id.rawValue] = transfer
     session.taskCount += 1
@@ -241,7 +286,12 @@ public final class SessionCore: Port {
   func complete(_ transfer: Transfer, _ completion: Completion) {
     transfers[transfer.id.rawValue] = nil
     timers.remove(transfer)
-    outbox.append(.completed(transfer.id, completion))
+    if !unconnected.isEmpty { unconnected.removeAll { $0 === transfer } }
+    if CoreCaches.isRevalidation(transfer.id) {
+      caches.endRevalidation(CacheKey.make(transfer.options.request.url))
+    } else {
+      outbox.append(.completed(transfer.id, completion))
+    }
     let session = transfer.session
     session.taskCount -= 1
     endIfIdle(session)

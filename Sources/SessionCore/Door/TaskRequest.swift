@@ -32,6 +32,9 @@ public struct HeaderField: Equatable, Sendable {
     self.name = name
     value = bytes
   }
+
+  /// Field lines, each ended by CRLF.
+  public static func block(_ fields: [HeaderField]) -> Bytes { MessageFields(fields).block }
 }
 
 /// Where a request body comes from. All but `.reader` can be sent again from the start.
@@ -78,8 +81,14 @@ public final class TaskRequest {
   /// then not asked for.
   public var checksum: ExpectedDigest?
   public var rateLimit: RateLimit?
-  /// 0…1, `URLSessionTask.priority`: order in the queue for a host.
+  /// `nil`: the session's.
+  public var cachePolicy: CachePolicy?
+  /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.
   public var priority: Double = 0.5
+  /// `.standard`: the session's.
+  public var serviceType = ServiceType.standard
+  /// `nil`: the session's.
+  public var usesPipelining: Bool?
   /// `URLRequest.httpShouldHandleCookies`: send the stored cookies, and keep those that come.
   public var handlesCookies = true
   /// `URLRequest.mainDocumentURL`, for the cookie accept policy. `nil`: each request is its own main document.
@@ -112,6 +121,7 @@ public struct Interest: OptionSet, Sendable {
   public static let challenge = Interest(rawValue: 64)
   /// Those that concern a connection (`ProtectionSpace.isConnectionLevel`).
   public static let connectionChallenge = Interest(rawValue: 128)
+  public static let cache = Interest(rawValue: 256)
 }
 
 /// Where the response body goes.
@@ -169,6 +179,7 @@ public struct SessionConfiguration {
   public var resolve: [(String, String)] = []
   public var interface: String?
   public var unixSocket: String?
+  /// Certificates to trust in place of the system's: a file of them in PEM, or a directory as `openssl rehash` makes it.
   public var caFile: String?
   /// The directory in which download tasks keep their files. `nil`: that of the system for temporary files.
   public var sharedContainer: String?
@@ -176,6 +187,10 @@ public struct SessionConfiguration {
   public var rateLimit = RateLimit()
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
+  public var securityPolicies = SecurityPolicies()
+  public var transportSecurity = TransportSecurity()
+  /// Shown to servers that ask for one.
+  public var clientCertificate: ClientCertificate?
   /// Where cookies are kept; `nil`: they are neither kept nor sent.
   public var cookieStorage: CookieStorage?
   /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
@@ -186,6 +201,17 @@ public struct SessionConfiguration {
   public var asksForLoaders = false
   /// `file:` URLs are read.
   public var allowsFileURLs = false
+  public var cachePolicy = CachePolicy.useProtocolCachePolicy
+  /// `nil`: nothing is stored.
+  public var cache: ResponseCache?
+  /// What the traffic is for, unless the request says it.
+  public var serviceType = ServiceType.standard
+  /// A request that cannot be made for want of a network waits until there is one.
+  public var waitsForConnectivity = false
+  /// Idle connections are kept for a day and probed, rather than for two minutes.
+  public var keepsIdleConnections = false
+  /// Requests wait for a connection that is being made, if they may share it (HTTP/2), rather than making their own.
+  public var usesPipelining = false
   /// Text of each request and response on standard error, secrets masked (`-v`).
   public var trace = false
 
@@ -196,7 +222,14 @@ public enum ProxyConfiguration {
   /// `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy` as curl reads them; read once per session.
   case environment
   case none
-  case url(String, noProxy: String)
+  /// Proxies for `http:` and `https:` URLs, "" for none, with a scheme that says what they speak (`http`, `https`,
+  /// `socks4`, `socks4a`, `socks5`, `socks5h`).
+  case proxies(http: String, https: String, noProxy: String)
+
+  /// One for both.
+  public static func url(_ url: String, noProxy: String) -> ProxyConfiguration {
+    .proxies(http: url, https: url, noProxy: noProxy)
+  }
 }
 
 public enum HTTPVersionPolicy: Sendable {

@@ -140,6 +140,7 @@ extension Transfer {
     touch()
     transaction.responseStart = WallClock.now
     intake.take(head)
+    intake.isFromCache = load?.fetchType == .localCache
     expectsHead = false
   }
 

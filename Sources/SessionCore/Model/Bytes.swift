@@ -66,6 +66,14 @@ public final class Bytes {
     UnsafeRawBufferPointer(start: base, count: count)
   }
 
+  /// Shows the bytes while the block is sure to live; `buffer` of a block that nobody else keeps may outlive it.
+  public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    withExtendedLifetime(self) { body(buffer) }
+  }
+
+  /// A copy.
+  var array: [UInt8] { withBytes { Array($0) } }
+
   /// The same bytes.
   func equals(_ other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }

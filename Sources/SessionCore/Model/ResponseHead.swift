@@ -13,10 +13,12 @@ public final class ResponseHead {
   public var headerBlock: Bytes
   /// Content-Length on the wire, or -1.
   public var expectedContentLength: Int
+  /// It is a stored response, perhaps one that the server has just confirmed.
+  public var isFromCache: Bool
 
   public init(
     status: Int, reason: String, httpVersion: String, url: String, headerBlock: Bytes,
-    expectedContentLength: Int
+    expectedContentLength: Int, isFromCache: Bool = false
   ) {
     self.status = status
     self.reason = reason
@@ -24,5 +26,6 @@ public final class ResponseHead {
     self.url = url
     self.headerBlock = headerBlock
     self.expectedContentLength = expectedContentLength
+    self.isFromCache = isFromCache
   }
 }

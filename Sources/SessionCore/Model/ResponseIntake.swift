@@ -22,6 +22,10 @@ struct ResponseIntake {
   private(set) var hasLocation = false
   /// A field that says what the body's digest is.
   private(set) var hasDigest = false
+  /// Something in the head says how long it holds, or identifies the representation.
+  private(set) var hasCachingFields = false
+  /// It is a stored response.
+  var isFromCache = false
   private(set) var hasSetCookie = false
   private(set) var isHeadComplete = false
 
@@ -80,7 +84,7 @@ struct ResponseIntake {
   func head(url: String) -> ResponseHead {
     ResponseHead(
       status: status, reason: reason, httpVersion: httpVersion, url: url, headerBlock: block,
-      expectedContentLength: contentLength)
+      expectedContentLength: contentLength, isFromCache: isFromCache)
   }
 
   private mutating func append(_ text: UnsafeRawBufferPointer, line: UnsafeRawBufferPointer) {
@@ -118,13 +122,23 @@ struct ResponseIntake {
         hasContentEncoding = true
       } else if HeaderText.value(of: "content-digest", in: field) != nil {
         hasDigest = true
+      } else if HeaderText.value(of: "cache-control", in: field) != nil {
+        hasCachingFields = true
+      }
+    case UInt8(ascii: "e"):
+      if HeaderText.value(of: "etag", in: field) != nil || HeaderText.value(of: "expires", in: field) != nil {
+        hasCachingFields = true
       }
     case UInt8(ascii: "d"):
       if HeaderText.value(of: "digest", in: field) != nil { hasDigest = true }
     case UInt8(ascii: "r"):
       if HeaderText.value(of: "repr-digest", in: field) != nil { hasDigest = true }
     case UInt8(ascii: "l"):
-      if HeaderText.value(of: "location", in: field) != nil { hasLocation = true }
+      if HeaderText.value(of: "location", in: field) != nil {
+        hasLocation = true
+      } else if HeaderText.value(of: "last-modified", in: field) != nil {
+        hasCachingFields = true
+      }
     case UInt8(ascii: "s"):
       if HeaderText.value(of: "set-cookie", in: field) != nil { hasSetCookie = true }
     case UInt8(ascii: "t"):

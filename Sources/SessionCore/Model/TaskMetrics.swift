@@ -28,6 +28,8 @@ public final class TransactionMetrics {
   public var secureConnectionEnd = Double.nan
   public var requestStart = Double.nan
   public var requestEnd = Double.nan
+  /// When the last of the request's body was given to the connection.
+  var bodyEnd = Double.nan
   public var responseStart = Double.nan
   public var responseEnd = Double.nan
   /// "http/1.0", "http/1.1", "h2", "h3" (ALPN names).

@@ -10,8 +10,8 @@ struct ProxyRules {
     switch configuration {
     case .none:
       self.init(http: "", https: "", noProxy: "")
-    case .url(let url, let noProxy):
-      self.init(http: url, https: url, noProxy: noProxy)
+    case .proxies(let http, let https, let noProxy):
+      self.init(http: http, https: https, noProxy: noProxy)
     case .environment:
       self.init { name in
         guard let value = getenv(name), value.pointee != 0 else { return nil }

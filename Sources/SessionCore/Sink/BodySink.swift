@@ -26,9 +26,10 @@ final class BodySink {
   /// The consumer is busy with a piece.
   private var isOutstanding = false
 
-  /// About what a consumer is given at once, and what is kept for it at most.
-  private static let pieceSize = 64 * 1024
-  private static let decodePiece = 32 * 1024
+  /// About what a consumer is given at once, and what is kept for it at most. A transfer whose consumer has stopped costs
+  /// a piece there, one here and one with libcurl.
+  private static let pieceSize = 16 * 1024
+  private static let decodePiece = 16 * 1024
 
   init(_ destination: Destination, maximum: Int?) {
     self.maximum = maximum

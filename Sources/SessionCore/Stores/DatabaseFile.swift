@@ -19,6 +19,9 @@ public struct DatabaseFile {
   /// A file that others can read is refused.
   var isSecret = false
 
+  /// The whole file is looked at when it is opened; for a large one that takes its time.
+  var isChecked = true
+
   var exists: Bool { access(path, F_OK) == 0 }
 
   /// Opens it. Nil where that cannot be: the user has been told.
@@ -85,7 +88,7 @@ public struct DatabaseFile {
       throw DatabaseProblem(code: SQLITE_SCHEMA, message: "was made by a newer version of httpscript and is left alone")
     }
     if found < version { try makeSchema(database) }
-    try check(database)
+    if isChecked { try check(database) }
     return database
   }
 

@@ -15,14 +15,16 @@ struct TaskMachine {
     case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
     /// head → askingRedirect, askingChallenge, askingResponse, draining or transferring · ended → settling,
-    /// delivering, completed, askingChallenge, askingBody, or queued when the same request must be made again ·
-    /// failed → completed
+    /// delivering, completed, askingChallenge, askingBody, unconnected, or queued when the same request must be made
+    /// again · failed → completed
     case transferring
+    /// There is no network, and the task waits for one. networkChanged → queued · failed → completed
+    case unconnected
     /// The body of a response that another request will follow is being dropped. ended → queued (askingBody where
     /// the body must be had anew) · failed → completed
     case draining
     /// A handler decides about a redirect. The transfer is paused, or over. redirectAnswered → draining,
-    /// transferring, queued or completed · failed → completed
+    /// askingResponse, transferring, queued or completed · failed → completed
     case askingRedirect(transferEnded: Bool)
     /// A handler is asked for credentials, about a response whose body is held back or about a connection that was not
     /// made without them. challengeAnswered → askingChallenge (the next challenge), draining, transferring,
@@ -36,6 +38,8 @@ struct TaskMachine {
     case askingBody
     /// The transfer is over and the consumer still has pieces to take. consumed → completed · failed → completed
     case delivering
+    /// A handler decides whether the response is stored. cacheAnswered → settling or completed · failed → completed
+    case askingCache(settles: Bool)
     /// The file is being made durable by a helper thread. settled → completed · failed → completed
     case settling
     /// The task has failed, and a helper thread reads what has come, so that another one can go on with it.
@@ -59,12 +63,16 @@ struct TaskMachine {
     case responseAnswered(allow: Bool)
     /// libcurl is done with the transfer.
     case ended(Ending)
+    /// An interface, address or route has come or gone.
+    case networkChanged
     /// The consumer has taken everything there was.
     case consumed
     /// The body must be asked for before the first request.
     case bodyMissing
     /// The layer above gave a body to send, or none.
     case newBody(available: Bool)
+    /// The layer above has said whether the response is stored.
+    case cacheAnswered
     /// The helper thread is done with the file.
     case settled(success: Bool)
     /// What is on disk must be looked at before the first request.
@@ -97,7 +105,8 @@ struct TaskMachine {
 
   enum RedirectChoice {
     case follow(needsBody: Bool)
-    case refuse
+    /// The redirect is the response; `asks`: a handler is asked about that too.
+    case refuse(asks: Bool)
   }
 
   enum ChallengeChoice {
@@ -111,9 +120,12 @@ struct TaskMachine {
 
   enum Ending {
     /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
-    case success(undelivered: Bool, settles: Bool)
+    /// `asksCache`: a handler decides whether it is stored.
+    case success(undelivered: Bool, settles: Bool, asksCache: Bool = false)
     /// It is whole, and another request must bring the rest of the file.
     case incomplete
+    /// It failed, and a stored response takes its place.
+    case replaced
     case failure
     /// A failure that leaves behind what is worth being kept.
     case interrupted
@@ -121,6 +133,8 @@ struct TaskMachine {
     case challenged
     /// libcurl could not rewind the body; it must be had anew and the request made again.
     case bodyLost
+    /// Nothing was sent for want of a network, and the task is to wait for one.
+    case unconnected
   }
 
   enum Action: Equatable {
@@ -145,6 +159,10 @@ struct TaskMachine {
     case nextRequest
     /// Ask for a body that can be sent.
     case askBody
+    /// Ask whether the response is stored.
+    case askCache
+    /// Say that the task waits, and have it told when the network has changed.
+    case awaitNetwork
     case settleFile
     case inspectFile
     case keepFile
@@ -161,6 +179,8 @@ struct TaskMachine {
   private var wantsBody = false
   /// How the transfer ended while a handler was being asked.
   private var ending = Ending.failure
+  /// Once the consumer has taken all, a handler is asked about storing it.
+  private var asksCache = false
 
   var isComplete: Bool { state == .completed }
 
@@ -169,8 +189,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingLoader, .inspecting, .askingRedirect, .askingChallenge, .askingResponse, .askingBody,
-      .delivering, .settling, .keeping, .completed:
+    case .queued, .askingLoader, .unconnected, .inspecting, .askingRedirect, .askingChallenge, .askingResponse,
+      .askingBody, .delivering, .askingCache, .settling, .keeping, .completed:
       return false
     }
   }
@@ -190,7 +210,9 @@ struct TaskMachine {
     case .challengeAnswered(let choice): return challengeAnswered(choice)
     case .responseAnswered(let allow): return responseAnswered(allow)
     case .ended(let ending): return ended(ending)
-    case .consumed: return state == .delivering ? complete(success: true) : .none
+    case .networkChanged: return networkChanged()
+    case .consumed: return state == .delivering ? delivered(settles: false) : .none
+    case .cacheAnswered: return cacheAnswered()
     case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
@@ -200,8 +222,8 @@ struct TaskMachine {
   private mutating func fail() -> Action {
     switch state {
     case .keeping, .completed: return .none
-    case .queued, .askingLoader, .inspecting, .transferring, .draining, .askingRedirect, .askingChallenge,
-      .askingResponse, .askingBody, .delivering, .settling:
+    case .queued, .askingLoader, .unconnected, .inspecting, .transferring, .draining, .askingRedirect,
+      .askingChallenge, .askingResponse, .askingBody, .delivering, .askingCache, .settling:
       return complete(success: false)
     }
   }
@@ -210,9 +232,9 @@ struct TaskMachine {
     switch state {
     case .keeping, .completed: return .none
     // Nothing has come that was not there before; or all has.
-    case .inspecting, .delivering, .settling: return complete(success: false)
-    case .queued, .askingLoader, .transferring, .draining, .askingRedirect, .askingChallenge, .askingResponse,
-      .askingBody:
+    case .inspecting, .delivering, .askingCache, .settling: return complete(success: false)
+    case .queued, .askingLoader, .unconnected, .transferring, .draining, .askingRedirect, .askingChallenge,
+      .askingResponse, .askingBody:
       state = .keeping
       return .keepFile
     }
@@ -282,7 +304,10 @@ struct TaskMachine {
       if transferEnded { return followUp() }
       state = .draining
       return .discardBody
-    case .refuse:
+    case .refuse(asks: true):
+      state = .askingResponse(transferEnded: transferEnded)
+      return .askResponse
+    case .refuse(asks: false):
       if transferEnded, case .failure = ending { return complete(success: false) }
       state = .transferring
       return transferEnded ? .receiveNothing : .receiveBody
@@ -315,6 +340,7 @@ struct TaskMachine {
       state = .completed
       return .refuseResponse
     }
+    if transferEnded, case .failure = ending { return complete(success: false) }
     state = .transferring
     return transferEnded ? .receiveNothing : .receiveBody
   }
@@ -337,7 +363,9 @@ struct TaskMachine {
       if case .interrupted = ending { return failKeeping() }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .inspecting, .askingBody, .delivering, .settling, .keeping, .completed: return .none
+    case .queued, .askingLoader, .unconnected, .inspecting, .askingBody, .delivering, .askingCache, .settling,
+      .keeping, .completed:
+      return .none
     }
   }
 
@@ -351,21 +379,39 @@ struct TaskMachine {
     case .bodyLost:
       wantsBody = true
       return followUp()
+    case .replaced: return followUp()
+    case .unconnected:
+      state = .unconnected
+      return .awaitNetwork
     case .challenged:
       self.ending = .failure
       state = .askingChallenge(transferEnded: true)
       return .askChallenge
-    case .success(let undelivered, let settles):
-      if settles {
-        state = .settling
-        return .settleFile
-      }
+    case .success(let undelivered, let settles, let asksCache):
+      self.asksCache = asksCache
       if undelivered {
         state = .delivering
         return .none
       }
-      return complete(success: true)
+      return delivered(settles: settles)
     }
+  }
+
+  /// The consumer has everything, or there is none.
+  private mutating func delivered(settles: Bool) -> Action {
+    if asksCache {
+      state = .askingCache(settles: settles)
+      return .askCache
+    }
+    guard settles else { return complete(success: true) }
+    state = .settling
+    return .settleFile
+  }
+
+  private mutating func cacheAnswered() -> Action {
+    guard case .askingCache(let settles) = state else { return .none }
+    asksCache = false
+    return delivered(settles: settles)
   }
 
   private mutating func followUp() -> Action {
@@ -373,6 +419,12 @@ struct TaskMachine {
       state = .askingBody
       return .askBody
     }
+    state = .queued
+    return .nextRequest
+  }
+
+  private mutating func networkChanged() -> Action {
+    guard state == .unconnected else { return .none }
     state = .queued
     return .nextRequest
   }

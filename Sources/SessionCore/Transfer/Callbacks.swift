@@ -14,8 +14,14 @@ enum Callbacks {
     hs_easy_set_pointer(curl, CURLOPT_SEEKDATA, context)
     hs_easy_set_prerequest_callback(curl, prerequest)
     hs_easy_set_pointer(curl, CURLOPT_PREREQDATA, context)
+    if hs_easy_set_tls_callback(curl, secure, context) == CURLE_OK {
+      // Names are judged with everything else that is in the certificate.
+      hs_easy_set_long(curl, CURLOPT_SSL_VERIFYHOST, 0)
+      hs_easy_set_long(curl, CURLOPT_PROXY_SSL_OPTIONS, ProxyMark.option)
+    }
     // A connection outlives the handle that made it, but never the poller.
-    hs_easy_set_socket_callbacks(curl, openSocket, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
+    hs_easy_set_socket_callbacks(
+      curl, openSocket, context, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
   }
 
   /// libcurl's CURL_WRITEFUNC_PAUSE and CURL_READFUNC_PAUSE, which are macros.
@@ -46,10 +52,19 @@ enum Callbacks {
     with(context, otherwise: false) { $0.requestBegins() } ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
   }
 
+  private static let secure: curl_ssl_ctx_callback = { _, tls, context in
+    guard let tls else { return CURLE_ABORTED_BY_CALLBACK }
+    let isReady = with(context, otherwise: false) { $0.secure(OpaquePointer(tls)) }
+    return isReady ? CURLE_OK : CURLE_ABORTED_BY_CALLBACK
+  }
+
   private static let openSocket: curl_opensocket_callback = { context, _, address in
     guard let context, let address else { return -1 }
     let descriptor = hs_open_socket(address)
-    Unmanaged<Poller>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.opened(descriptor) }
+    Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { easy in
+      easy.poller.opened(descriptor)
+      easy.transfer?._withUnsafeGuaranteedRef { $0.service.mark(descriptor) }
+    }
     return descriptor
   }
 

@@ -2,13 +2,18 @@ import CCurlShim
 
 /// The part of a session's configuration that is set on a handle once.
 final class ConnectionOptions {
+  static let acceptEncoding = HeaderField("Accept-Encoding", "gzip, deflate, br, zstd")
+  private static let usualUserAgent = "httpscript/\(Version.text)"
+  /// What a session adds to each request when nothing else is said.
+  static let usualFields = [HeaderField("User-Agent", usualUserAgent), acceptEncoding]
+
   private let configuration: SessionConfiguration
   let userAgent: String
   private var resolve: UnsafeMutablePointer<curl_slist>?
 
   init(_ configuration: SessionConfiguration) {
     self.configuration = configuration
-    userAgent = configuration.userAgent ?? "httpscript/\(Version.text)"
+    userAgent = configuration.userAgent ?? Self.usualUserAgent
     for (place, address) in configuration.resolve {
       if let grown = curl_slist_append(resolve, "\(place):\(address)") { resolve = grown }
     }
@@ -20,9 +25,28 @@ final class ConnectionOptions {
     if let resolve { hs_easy_set_pointer(easy.curl, CURLOPT_RESOLVE, UnsafeMutableRawPointer(resolve)) }
     if let interface = configuration.interface { easy.set(CURLOPT_INTERFACE, interface) }
     if let socket = configuration.unixSocket { easy.set(CURLOPT_UNIX_SOCKET_PATH, socket) }
-    if let file = configuration.caFile { easy.set(CURLOPT_CAINFO, file) }
+    if configuration.httpVersion == .http2PriorKnowledge, !CurlLibrary.reusesPriorKnowledge {
+      easy.set(CURLOPT_FRESH_CONNECT, 1)
+      easy.set(CURLOPT_FORBID_REUSE, 1)
+    }
+    if configuration.keepsIdleConnections {
+      easy.set(CURLOPT_TCP_KEEPALIVE, 1)
+      easy.set(CURLOPT_TCP_KEEPIDLE, 60)
+      easy.set(CURLOPT_TCP_KEEPINTVL, 60)
+      easy.set(CURLOPT_MAXAGE_CONN, 24 * 3600)
+    }
+    if let authorities = configuration.caFile { trust(authorities, easy) }
     if configuration.tlsMinimum != nil || configuration.tlsMaximum != nil {
       easy.set(CURLOPT_SSLVERSION, minimum(configuration.tlsMinimum) | maximum(configuration.tlsMaximum))
+    }
+  }
+
+  /// These and no others, of proxies too.
+  private func trust(_ authorities: String, _ easy: EasyHandle) {
+    let isDirectory = KeyFile.isDirectory(authorities)
+    for (file, directory) in [(CURLOPT_CAINFO, CURLOPT_CAPATH), (CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH)] {
+      easy.set(file, isDirectory ? nil : authorities)
+      easy.set(directory, isDirectory ? authorities : nil)
     }
   }
 

@@ -5,6 +5,7 @@ import Glibc
 /// so that only differences are set.
 final class EasyHandle {
   let curl: UnsafeMutableRawPointer
+  let poller: Poller
   let url = URLHandle()
   /// The transfer it works for; what the callbacks speak to. The core holds it as long as it is here.
   var transfer: Unmanaged<Transfer>?
@@ -15,6 +16,7 @@ final class EasyHandle {
   let errorBuffer: UnsafeMutablePointer<CChar>
   /// Not to be used again: libcurl has learnt something (a Digest nonce, a refused expectation) that it cannot forget.
   var isTainted = false
+  var generation = 0
 
   // What it is set to.
   private var urlText: String?
@@ -27,6 +29,7 @@ final class EasyHandle {
   private var version = 0
   private var hasCredentials = false
   private var waitsForPipe = false
+  private var streamWeight = RequestSetup.usualWeight
 
   /// libcurl's kinds of request.
   enum Shape: Equatable {
@@ -41,6 +44,7 @@ final class EasyHandle {
   init?(session: Session) {
     guard let handle = curl_easy_init(), url.handle != nil else { return nil }
     curl = handle
+    poller = session.core.poller
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     setOnce(session)
@@ -56,7 +60,7 @@ final class EasyHandle {
 
   private func setOnce(_ session: Session) {
     let context = Unmanaged.passUnretained(self).toOpaque()
-    Callbacks.install(on: curl, context: context, poller: session.core.poller)
+    Callbacks.install(on: curl, context: context, poller: poller)
     hs_easy_set_pointer(curl, CURLOPT_PRIVATE, context)
     hs_easy_set_pointer(curl, CURLOPT_ERRORBUFFER, errorBuffer)
     set(CURLOPT_NOSIGNAL, 1)
@@ -119,6 +123,14 @@ final class EasyHandle {
       waitsForPipe = setup.waitsForPipe
       set(CURLOPT_PIPEWAIT, waitsForPipe ? 1 : 0)
     }
+    setStreamWeight(setup.streamWeight)
+  }
+
+  /// HTTP/2's weight of the request's stream; libcurl tells the server of a change too.
+  func setStreamWeight(_ weight: Int) {
+    guard streamWeight != weight else { return }
+    streamWeight = weight
+    set(CURLOPT_STREAM_WEIGHT, weight)
   }
 
   /// Gives it a URL that libcurl's parser takes as it is. Returns libcurl's code.
@@ -247,6 +259,15 @@ struct RequestSetup {
   var proxy = ""
   var httpVersion = 0
   var waitsForPipe = false
+  var streamWeight = usualWeight
+
+  /// RFC 7540 §5.3.5: what a stream has unless it says another.
+  static let usualWeight = 16
+
+  /// The weight for a priority from 0 to 1; 0.5 is the usual one.
+  static func weight(priority: Double) -> Int {
+    priority <= 0.5 ? 1 + Int((priority * 30).rounded()) : 16 + Int(((priority - 0.5) * 480).rounded())
+  }
 }
 
 /// A list of header lines in libcurl's form. Shared between requests that say the same.

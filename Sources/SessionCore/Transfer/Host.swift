@@ -5,6 +5,10 @@ final class Host {
   let port: Int
   /// The proxy its requests go through; "" is none.
   let proxy: String
+  /// What is asked of its TLS; nil where there is none.
+  let trust: HostTrust?
+  /// Why nothing may be asked of it.
+  let problem: TaskError?
   /// Where that proxy is, as a protection space names it.
   private(set) lazy var proxyPlace = Place(proxy: proxy)
   var place: Place { Place(scheme: scheme, host: name, port: port) }
@@ -28,6 +32,7 @@ final class Host {
   /// Where all connections are as long as they may be shared.
   private var sharedLane: Int?
 
+  private let mayShare: Bool
   private let maximumConnections: Int
   private var waiting: [Waiting] = []
 
@@ -48,16 +53,22 @@ final class Host {
   }
 
   /// `mayShare`: HTTP/2 is possible there.
-  init(scheme: String, name: String, port: Int, proxy: String, maximumConnections: Int, mayShare: Bool) {
+  init(
+    scheme: String, name: String, port: Int, proxy: String, maximumConnections: Int, mayShare: Bool, trust: SessionTrust
+  ) {
     self.scheme = scheme
     self.name = name
     self.port = port
     self.proxy = proxy
     self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
+    self.mayShare = mayShare
     dialect = mayShare ? .unknown : .http1
+    self.trust = scheme == "https" ? trust.host(name, port: port) : nil
+    problem = self.trust?.problem ?? trust.problem(scheme: scheme, host: name)
   }
 
   var speaksHTTP2: Bool { dialect == .http2 }
+  var maySpeakHTTP2: Bool { dialect != .http1 }
 
   var isIdle: Bool { active == 0 && waiting.isEmpty }
 
@@ -66,12 +77,19 @@ final class Host {
   /// Queues a transfer, by priority and then by its number.
   func enqueue(_ transfer: Transfer) {
     waiting.append(
-      Waiting(priority: transfer.options.priority, order: transfer.id.rawValue, transfer: transfer))
+      Waiting(priority: transfer.priority, order: transfer.id.rawValue, transfer: transfer))
     var index = waiting.count - 1
     while index > 0, waiting[index].precedes(waiting[(index - 1) / 2]) {
       waiting.swapAt(index, (index - 1) / 2)
       index = (index - 1) / 2
     }
+  }
+
+  /// A transfer's priority has changed: the queue is made anew.
+  func reorder() {
+    let transfers = waiting.map(\.transfer)
+    waiting.removeAll(keepingCapacity: true)
+    transfers.forEach(enqueue)
   }
 
   /// Counts a transfer that need not queue: there is room and nobody waits. False: it has to.
@@ -97,7 +115,7 @@ final class Host {
   /// Learns from a response which version it speaks.
   func learn(httpVersion: String) {
     switch httpVersion {
-    case "2": dialect = .http2
+    case "2": if mayShare { dialect = .http2 }
     case "1.0", "1.1": if dialect == .unknown { dialect = .http1 }
     default: break
     }

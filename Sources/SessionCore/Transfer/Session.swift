@@ -5,6 +5,8 @@ final class Session {
   unowned(unsafe) let core: SessionCore
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
+  let cache: ResponseCache?
+  let trust: SessionTrust
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
   /// Why nothing may be sent with these fields.
@@ -14,7 +16,9 @@ final class Session {
   /// Where stored cookies to be sent come from.
   let cookiesToSend: CookieStorage?
   /// Its multi handles.
-  private(set) var lanes: Lanes
+  private var lanes: Lanes
+  /// Those of requests with a service type of their own, whose connections are marked otherwise.
+  private var markedLanes: [ServiceType: Lanes] = [:]
   /// For looking at URLs before there is a handle for them.
   let scratchURL = URLHandle()
   private let receiveLimiter: RateLimiter?
@@ -24,6 +28,8 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// Of the handles: older ones are not used again.
+  private var generation = 0
   /// Tasks that are not complete.
   var taskCount = 0
   var isInvalidated = false
@@ -42,13 +48,15 @@ final class Session {
     sendLimiter = RateLimiter(configuration.rateLimit.send)
     connectionOptions = ConnectionOptions(configuration)
     proxies = ProxyRules(configuration.proxy)
+    cache = configuration.cache
+    cache.map(core.caches.adopt)
+    trust = SessionTrust(configuration)
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
     // All of libcurl's own options for fields print each of them twice; a list of lines is printed once.
     defaultHeaders =
       configuration.additionalHeaders
       + [
-        HeaderField("User-Agent", connectionOptions.userAgent),
-        HeaderField("Accept-Encoding", "gzip, deflate, br, zstd"),
+        HeaderField("User-Agent", connectionOptions.userAgent), ConnectionOptions.acceptEncoding,
       ].filter { field in
         !configuration.additionalHeaders.contains { HeaderText.equalNames($0.name, field.name) }
       }
@@ -63,12 +71,15 @@ final class Session {
   }
 
   func takeHandle() -> EasyHandle? {
-    pool.popLast() ?? EasyHandle(session: self)
+    if let pooled = pool.popLast() { return pooled }
+    let made = EasyHandle(session: self)
+    made?.generation = generation
+    return made
   }
 
   func giveBack(_ easy: EasyHandle) {
     easy.transfer = nil
-    if !easy.isTainted, pool.count < Self.poolLimit { pool.append(easy) }
+    if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit { pool.append(easy) }
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
@@ -81,17 +92,27 @@ final class Session {
     return host
   }
 
+  /// The handles whose connections carry what a service type marks.
+  func lanes(for service: ServiceType) -> Lanes {
+    if service == configuration.serviceType { return lanes }
+    if let marked = markedLanes[service] { return marked }
+    guard let marked = Self.makeLanes(core, configuration) else { return lanes }
+    markedLanes[service] = marked
+    return marked
+  }
+
   /// The queue for a parsed URL's host. `authority`: the text to know it by the next time.
-  func host(of url: URLHandle, authority: String?) -> Host? {
+  func host(of url: URLHandle, authority: String?, service: ServiceType) -> Host? {
     let parts = URLParts(of: url)
     guard let name = parts.host else { return nil }
     let port = parts.port ?? URLParts.defaultPort(parts.scheme) ?? 0
-    let key = "\(parts.scheme)://\(name.lowercased()):\(port)"
+    let mark = service == configuration.serviceType ? "" : "#\(service)"
+    let key = "\(parts.scheme)://\(name.lowercased()):\(port)\(mark)"
     let host =
       hosts[key]
       ?? Host(
         scheme: parts.scheme, name: name, port: port, proxy: proxies.proxy(scheme: parts.scheme, host: name),
-        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme))
+        maximumConnections: configuration.maximumConnectionsPerHost, mayShare: mayShare(parts.scheme), trust: trust)
     if hosts.count >= Self.hostLimit { forgetIdleHosts() }
     hosts[key] = host
     if let authority { hosts[authority] = host }
@@ -101,7 +122,7 @@ final class Session {
   private func mayShare(_ scheme: String) -> Bool {
     switch configuration.httpVersion {
     case .http1_0, .http1_1: return false
-    case .http2PriorKnowledge: return true
+    case .http2PriorKnowledge: return CurlLibrary.reusesPriorKnowledge
     case .automatic, .http2: return scheme == "https"
     }
   }
@@ -122,17 +143,27 @@ final class Session {
 
   /// Forgets handles and queues, whose entries would keep the session alive.
   func close() {
-    lanes.retire()
+    retireLanes()
     lastHost = nil
     hosts.removeAll()
     pool.removeAll()
   }
 
+  private func retireLanes() {
+    lanes.retire()
+    markedLanes.values.forEach { $0.retire() }
+    markedLanes.removeAll()
+  }
+
   /// Lets go of the connections that no transfer uses: new transfers get new ones.
   func closeIdleConnections() {
     guard let fresh = Self.makeLanes(core, configuration) else { return }
-    lanes.retire()
+    retireLanes()
     lanes = fresh
     hosts.values.forEach { $0.forgetIdleConnections() }
+    // The handles have TLS sessions that would be gone on with, unasked.
+    pool.removeAll()
+    generation += 1
+    trust.forget()
   }
 }

@@ -13,16 +13,26 @@ final class Transfer: TimerEntry {
   var request: Request
   /// Its URL as it is shown: with the fragment, without user and password.
   var url: String
+  /// Its place in the queue, and the weight of its stream.
+  var priority: Double
+  /// What its traffic is for.
+  let service: ServiceType
+  /// The layer above has been told that it waits for a network.
+  var hasToldWait = false
   /// Credentials that still apply: those of the options until another origin is reached.
   var authentication: Authentication
   /// From the current URL's user information.
   var urlCredentials: (user: String, password: String)?
+  /// Those of an earlier URL, which hold as long as the origin is the same.
+  var originCredentials: (user: String, password: String)?
 
   var easy: EasyHandle?
   var host: Host?
   /// What makes the request in libcurl's place.
   var load: LocalLoad?
   var isLoadQueued = false
+  /// What the cache has to do with the current request; nil for nothing.
+  var caching: CacheTransaction?
   /// The layer above has said who makes the request.
   var isLoaderChosen = false
   /// libcurl has the handle.
@@ -35,7 +45,8 @@ final class Transfer: TimerEntry {
   var wasOnTheClock = false
   var timerIndex = -1
   var lastActivity = 0.0
-  let resourceDeadline: Double
+  var resourceDeadline: Double
+  var suspendedAt = 0.0
   let requestTimeout: Double
   let startTime: Double
   let startDate: Double
@@ -54,6 +65,10 @@ final class Transfer: TimerEntry {
   var dropped = 0
   /// The verdict on the head waits for the first byte of the body, since libcurl may answer it by itself.
   var isVerdictDeferred = false
+  /// The head came while the task was suspended.
+  var isHeadHeld = false
+  /// The transfer ended while the task was suspended.
+  var heldEnd: HeldEnd?
   var isSinkOpen = false
 
   // Request.
@@ -74,6 +89,11 @@ final class Transfer: TimerEntry {
   var expectsHead = true
   var refusedRepeat = false
   var endedEarly = false
+  /// errno of the last attempt to connect.
+  var lastSystemError = 0
+
+  /// Of the connection it has made itself.
+  var connectionTrust: ConnectionTrust?
 
   // Follow-ups.
   var followUp: FollowUp?
@@ -108,6 +128,12 @@ final class Transfer: TimerEntry {
     case ignore
   }
 
+  /// How libcurl ended.
+  struct HeldEnd {
+    let result: CURLcode
+    let failure: TaskError?
+  }
+
   /// The request that comes after the current one.
   struct FollowUp {
     var request: Request
@@ -125,6 +151,8 @@ final class Transfer: TimerEntry {
     request = options.request
     url = options.request.url
     authentication = options.authentication
+    priority = options.priority
+    service = options.serviceType == .standard ? session.configuration.serviceType : options.serviceType
     expectation = options.expectContinue
     sink = BodySink(options.destination, maximum: options.maximumBody)
     download = Download.make(options.destination)
@@ -159,6 +187,8 @@ final class Transfer: TimerEntry {
     case .receiveNothing: receiveNothing()
     case .nextRequest: makeFollowUp()
     case .askBody: askBody()
+    case .askCache: askCache()
+    case .awaitNetwork: awaitNetwork()
     case .settleFile: settleFile()
     case .inspectFile: inspectFile()
     case .keepFile: keepFile()
@@ -205,11 +235,17 @@ final class Transfer: TimerEntry {
     }
     guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
+    if load == nil, mayUseCache, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
     host.enqueue(self)
     startNext(host)
+  }
+
+  /// Download tasks have no part in the cache (Apple's rule).
+  private var mayUseCache: Bool {
+    session.cache != nil && download == nil || cachePolicy == .returnCacheDataDontLoad
   }
 
   /// True when it is still there and may begin.

@@ -90,6 +90,7 @@ extension Transfer {
   // MARK: The handler
 
   func askChallenge() {
+    if let question = connectionTrust?.question { return ask(question) }
     guard let auth, let offer = auth[proxy: auth.asksProxy].current else { return }
     let challenge = Challenge(protectionSpace(offer, isProxy: auth.asksProxy))
     challenge.parameters = offer.parameters
@@ -101,7 +102,9 @@ extension Transfer {
 
   /// The handler's word on a challenge.
   func receiveChallengeAnswer(_ answer: ChallengeAnswer) {
-    guard case .askingChallenge = machine.state, let auth else { return }
+    guard case .askingChallenge = machine.state else { return }
+    if let question = connectionTrust?.question { return receive(answer, to: question) }
+    guard let auth else { return }
     switch answer {
     case .useCredential(let credential): useGiven(credential, auth)
     case .performDefaultHandling, .deliverResponse: deliverChallenge()
@@ -135,11 +138,15 @@ extension Transfer {
   /// A handler's own request takes the challenged one's place.
   private func followInstead(_ changed: Request, _ auth: TransferAuth) {
     if let offer = auth[proxy: auth.asksProxy].current { auth[proxy: auth.asksProxy].answer(offer, with: nil) }
+    if !auth.asksProxy { auth.serverAnswer = .none }
+    followInstead(changed)
+  }
+
+  func followInstead(_ changed: Request) {
     let current = FollowUp(request: request, keepsBody: true, crossesOrigin: false, status: intake.status)
     var next = makeFollowUp(changed, proposed: current)
     next.isRedirect = false
     followUp = next
-    if !auth.asksProxy { auth.serverAnswer = .none }
     advance(.challengeAnswered(.follow(needsBody: next.keepsBody && !canReplayBody)))
   }
 

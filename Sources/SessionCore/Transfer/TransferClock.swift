@@ -10,7 +10,10 @@ extension Transfer {
 
   /// Sets the timer to what is due first. It is not moved for every byte: when it fires too early it is set anew.
   func updateClock() {
-    if machine.isComplete || machine.state == .keeping { return core.timers.remove(self) }
+    if machine.isComplete || isSuspended || machine.state == .keeping {
+      wasOnTheClock = false
+      return core.timers.remove(self)
+    }
     let isRunning = isOnTheClock
     if isRunning != wasOnTheClock {
       wasOnTheClock = isRunning
@@ -33,6 +36,7 @@ extension Transfer {
     let message =
       core.now >= resourceDeadline
       ? "the resource timeout passed" : "no data for \(requestTimeout) seconds (request timeout)"
+    if core.now < resourceDeadline, isAttached, fallsBack() { return replaceTransfer() }
     fail(TaskError(.timedOut, message, url: url))
   }
 }

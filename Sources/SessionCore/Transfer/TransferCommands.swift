@@ -3,6 +3,7 @@ extension Transfer {
   func suspend() {
     guard !isSuspended, !machine.isComplete else { return }
     isSuspended = true
+    suspendedAt = core.now
     updatePause()
     updateClock()
   }
@@ -10,11 +11,25 @@ extension Transfer {
   func resume() {
     guard isSuspended, !machine.isComplete else { return }
     isSuspended = false
+    resourceDeadline += max(0, core.now - suspendedAt)
     if machine.state == .queued {
       if !isEnqueued { enqueue() } else if let host { startNext(host) }
     }
+    if isHeadHeld, isAttached { judge() }
+    if sink.wantsDelivery { queueFlush() }
+    if let end = heldEnd {
+      heldEnd = nil
+      takeEnd(end)
+    }
     updatePause()
     updateClock()
+  }
+
+  func setPriority(_ new: Double) {
+    guard new != priority else { return }
+    priority = new
+    if isEnqueued { host?.reorder() }
+    if isAttached { easy?.setStreamWeight(RequestSetup.weight(priority: new)) }
   }
 
   func receive(_ answer: Answer) {
@@ -27,6 +42,7 @@ extension Transfer {
     case .bodyFailed(let error):
       if isWaitingForChunk { fail(error) }
     case .newBody(let body): receiveNewBody(body)
+    case .cache(let answer): receiveCacheAnswer(answer)
     case .loader(let loader): receiveLoader(loader)
     case .load(let step): receiveLoadStep(step)
     }

@@ -27,6 +27,8 @@ extension Transfer {
     if isAttached, let easy { recordTransaction(easy) }
     if load != nil { recordLoad() }
     load = nil
+    caching = nil
+    heldEnd = nil
     detach()
     if let easy { session.giveBack(easy) }
     easy = nil

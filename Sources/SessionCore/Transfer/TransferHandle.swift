@@ -1,4 +1,5 @@
 import CCurlShim
+import Glibc
 
 /// The handle: taken for a request, given to libcurl, and taken back when the transfer is over.
 extension Transfer {
@@ -15,8 +16,9 @@ extension Transfer {
     prepareCredentials(easy)
     transaction.fetchStart = WallClock.now
     lastActivity = core.now
-    let lane = host.takeLane(session.lanes.leastUsed)
-    let multi = session.lanes.multi(lane)
+    let lanes = session.lanes(for: service)
+    let lane = host.takeLane(lanes.leastUsed)
+    let multi = lanes.multi(lane)
     guard multi.add(easy) else {
       host.giveBack(lane: lane)
       return failAttach(TaskError(.unknown, "libcurl does not take the transfer", url: url))
@@ -53,6 +55,8 @@ extension Transfer {
     sentOnWire = 0
     dropped = 0
     isVerdictDeferred = false
+    isHeadHeld = false
+    connectionTrust = nil
     requestsBegun = 0
     sawHeader = false
     expectsHead = true
@@ -83,13 +87,47 @@ extension Transfer {
   /// libcurl is done with the transfer.
   func transferEnded(_ result: CURLcode) {
     guard isAttached, let easy else { return }
-    recordTransaction(easy)
+    // An attempt that only led to a question is none that metrics tell of.
+    if connectionTrust?.question == nil { recordTransaction(easy) }
+    if result == CURLE_OK { connectionTrust?.succeed() }
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
     detach()
     let host = self.host
-    if isVerdictDeferred { judge() }
-    advance(.ended(ending(result, failure)))
+    if isSuspended {
+      heldEnd = HeldEnd(result: result, failure: failure)
+    } else {
+      takeEnd(HeldEnd(result: result, failure: failure))
+    }
     if let host { startNext(host) }
+  }
+
+  /// Acts on how the transfer ended.
+  func takeEnd(_ end: HeldEnd) {
+    if isVerdictDeferred { judge() }
+    advance(.ended(recorded(ending(end.result, end.failure), end.result)))
+  }
+
+  /// Gives up on the transfer; a stored response takes its place.
+  func replaceTransfer() {
+    guard let easy else { return }
+    recordTransaction(easy)
+    detach()
+    let host = self.host
+    advance(.ended(.replaced))
+    if let host { startNext(host) }
+  }
+
+  /// The ending as the cache has it: what has come whole is stored, and what failed may be replaced.
+  private func recorded(_ ending: TaskMachine.Ending, _ result: CURLcode) -> TaskMachine.Ending {
+    guard caching != nil else { return ending }
+    switch ending {
+    case .success(let undelivered, let settles, _) where result == CURLE_OK:
+      return .success(undelivered: undelivered, settles: settles, asksCache: bodyRecorded())
+    case .failure where machine.state == .draining && result == CURLE_OK && !hasFailed: _ = bodyRecorded()
+    case .failure where fallsBack(), .unconnected where fallsBack(): return .replaced
+    case .success, .failure, .bodyLost, .challenged, .replaced, .unconnected, .incomplete, .interrupted: break
+    }
+    return ending
   }
 
   private func ending(_ result: CURLcode, _ failure: TaskError?) -> TaskMachine.Ending {
@@ -98,6 +136,7 @@ extension Transfer {
       error = TaskError(.networkConnectionLost, message, url: url)
     }
     if hasFailed || machine.state == .draining { return hasFailed && isWorthKeeping ? .interrupted : .failure }
+    if connectionTrust?.question != nil, machine.state == .transferring { return .challenged }
     if result == CURLE_OK || isWhole(result) {
       switch machine.state {
       // Nothing has been given to the sink.
@@ -105,9 +144,38 @@ extension Transfer {
       default: return successfulEnding()
       }
     }
-    if result == CURLE_SEND_FAIL_REWIND { return .bodyLost }
+    if result == CURLE_SEND_FAIL_REWIND {
+      // Before any answer, it is the connection that died: what was sent may have been acted on.
+      if sawHeader || RequestCheck.isIdempotent(request.method) { return .bodyLost }
+      error = repeatRefused(CurlErrors.underlying(result, text: ""))
+      return .failure
+    }
+    if isUnconnected(result, failure) { return .unconnected }
     error = failure
     return isWorthKeeping ? .interrupted : .failure
+  }
+
+  /// There is no network to make the request over, and the session's tasks wait for one.
+  private func isUnconnected(_ result: CURLcode, _ failure: TaskError?) -> Bool {
+    guard session.configuration.waitsForConnectivity, requestsBegun == 0, let failure else { return false }
+    switch failure.code {
+    case .notConnectedToInternet: return true
+    case .cannotFindHost: return !NetworkWatch.isThere
+    // A connection that was refused is no sign of a missing network.
+    case .cannotConnectToHost:
+      return result == CURLE_INTERFACE_FAILED || lastSystemError == Int(EHOSTUNREACH) && !NetworkWatch.isThere
+    default: return false
+    }
+  }
+
+  /// The transfer waits for a network, with nothing of libcurl's.
+  func awaitNetwork() {
+    guard core.waitForNetwork(self) else {
+      return fail(TaskError(.notConnectedToInternet, "there is no network", url: url))
+    }
+    if hasToldWait { return }
+    hasToldWait = true
+    core.outbox.append(.waitingForConnectivity(id))
   }
 
   func successfulEnding() -> TaskMachine.Ending {
@@ -137,18 +205,25 @@ extension Transfer {
     intake.contentLength >= 0 && received >= intake.contentLength
   }
 
+  private func repeatRefused(_ underlying: TaskError.Underlying) -> TaskError {
+    TaskError(
+      .networkConnectionLost,
+      "the connection was lost before a response came, and \(request.method) may not be repeated", url: url,
+      underlying: underlying)
+  }
+
   private func makeError(_ result: CURLcode, _ easy: EasyHandle) -> TaskError {
     let text = easy.errorText
     let underlying = CurlErrors.underlying(result, text: text)
-    if refusedRepeat {
-      return TaskError(
-        .networkConnectionLost,
-        "the connection was lost before a response came, and \(request.method) may not be repeated", url: url,
-        underlying: underlying)
+    if refusedRepeat { return repeatRefused(underlying) }
+    if var error = connectionError(result, text) {
+      error.url = url
+      error.underlying = underlying
+      return error
     }
+    lastSystemError = easy.long(CURLINFO_OS_ERRNO)
     let code = CurlErrors.code(
-      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text,
-      systemError: easy.long(CURLINFO_OS_ERRNO))
+      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text, systemError: lastSystemError)
     return TaskError(code, underlying.message, url: url, underlying: underlying)
   }
 }

@@ -54,7 +54,9 @@ extension TransactionMetrics {
     }
     requestStart = time(facts.request_us)
     responseStart = time(facts.response_us)
-    requestEnd = responseStart.isNaN ? .nan : requestStart
+    // A head goes out in one piece; a response may begin before the body has been sent.
+    let end = bodyEnd.isNaN ? requestStart : max(requestStart, bodyEnd)
+    requestEnd = responseStart.isNaN && bodyEnd.isNaN ? .nan : end
     responseEnd = responseStart.isNaN ? .nan : time(facts.total_us)
   }
 }

@@ -48,7 +48,7 @@ extension Transfer {
     switch answer {
     case .refuse:
       followUp = nil
-      return advance(.redirectAnswered(.refuse))
+      return advance(.redirectAnswered(.refuse(asks: options.interest.contains(.response))))
     case .followProposed: break
     case .follow(let changed):
       next = makeFollowUp(changed, proposed: next)
@@ -90,6 +90,7 @@ extension Transfer {
     }
     followUp = nil
     if next.isRedirect { redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url)) }
+    originCredentials = next.crossesOrigin ? nil : urlCredentials
     if next.crossesOrigin {
       authentication = .none
       easy?.clearCredentials()

@@ -8,24 +8,32 @@ extension Transfer {
   /// the task.
   func findHost() -> Bool {
     let look = urlLook
-    if look.isPlain, let known = knownHost(look) {
+    let isUsual = service == session.configuration.serviceType
+    if look.isPlain, isUsual, let known = knownHost(look) {
       url = request.url
-      urlCredentials = nil
+      urlCredentials = originCredentials
       host = known
-      return true
+      return mayAsk(known)
     }
     if let problem = SchemeCheck.problem(with: request.url) { return findLoad(problem) }
     if let problem = parseURL(into: session.scratchURL) {
       fail(problem)
       return false
     }
-    let authority = look.isPlain ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
-    host = session.host(of: session.scratchURL, authority: authority)
-    guard host != nil else {
+    let authority =
+      look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
+    host = session.host(of: session.scratchURL, authority: authority, service: service)
+    guard let host else {
       fail(TaskError(.badURL, "a URL without a host: \(url)"))
       return false
     }
-    return true
+    return mayAsk(host)
+  }
+
+  private func mayAsk(_ host: Host) -> Bool {
+    guard let problem = host.problem else { return true }
+    fail(problem)
+    return false
   }
 
   private func knownHost(_ look: URLLook) -> Host? {
@@ -66,12 +74,12 @@ extension Transfer {
   }
 
   private func takePlainURL() {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     url = request.url
   }
 
   private func takeUserInformation(_ parsed: URLHandle) {
-    urlCredentials = nil
+    urlCredentials = originCredentials
     if let user = parsed.getDecoded(CURLUPART_USER) {
       urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
       _ = parsed.set(CURLUPART_USER, nil)
@@ -99,7 +107,9 @@ extension Transfer {
     setup.largeBuffer = sink.file != nil
     setup.proxy = host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
-    setup.waitsForPipe = host.speaksHTTP2
+    let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
+    setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
+    setup.streamWeight = RequestSetup.weight(priority: priority)
     return setup
   }
 
@@ -148,8 +158,9 @@ extension Transfer {
     let authorization = authorizationHeader
     let cookies = session.cookiesToSend == nil ? nil : cookieField
     let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
-    let isPlain =
-      request.headers.isEmpty && authorization == nil && options.decompress && cookies == nil && !wantsIdentity
+    let conditions = caching?.load.conditions ?? []
+    let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty
+    let isPlain = request.headers.isEmpty && addsNothing && options.decompress && !wantsIdentity
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
@@ -167,6 +178,7 @@ extension Transfer {
     if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
     if wantsIdentity { appendIdentityHeaders(to: list) }
     if let authorization { list.append("Authorization: \(authorization)") }
+    conditions.forEach(list.append)
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list
   }
@@ -201,6 +213,15 @@ extension Transfer {
     }
   }
 
+  /// Whose response it will be; nil for nobody's in particular. Never leaves the process but as a digest.
+  var cacheIdentity: String? {
+    if let known = authorizationHeader { return known }
+    switch authentication {
+    case .digest(let user, let password), .any(let user, let password): return "\(user):\(password)"
+    case .none, .basic, .bearer: return nil
+    }
+  }
+
   // MARK: The body
 
   /// libcurl is about to send the request. False when it must not: the connection died, and a repetition could do
@@ -220,7 +241,7 @@ extension Transfer {
       intake.reset()
     }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
-    return true
+    return isConnectionTrusted
   }
 
   private func recordTLS(_ easy: EasyHandle) {
@@ -245,6 +266,7 @@ extension Transfer {
     if let throttled = waitsToSend(source.remaining(of: buffer.count)) { return throttled }
     switch source.read(into: buffer) {
     case .bytes(let count):
+      if count == 0 || source.handed == source.length { transaction.bodyEnd = WallClock.now }
       if options.interest.contains(.sentBodyData) { queueFlush() }
       return count
     case .wait:

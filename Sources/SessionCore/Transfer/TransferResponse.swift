@@ -26,16 +26,16 @@ extension Transfer {
     if intake.hasSetCookie { takeCookies() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
-    if auth != nil, mayAnswerItself {
-      isVerdictDeferred = true
-    } else {
-      judge()
-    }
+    let mayBeAnswered = auth != nil && mayAnswerItself
+    isVerdictDeferred = mayBeAnswered || isSuspended
+    isHeadHeld = isSuspended && !mayBeAnswered
+    if !isVerdictDeferred { judge() }
   }
 
   /// Decides what the head means and tells the machine.
   func judge() {
     isVerdictDeferred = false
+    isHeadHeld = false
     advance(.head(verdict()))
   }
 
@@ -45,6 +45,7 @@ extension Transfer {
       expectation = .never
       return .again(needsBody: !canReplayBody)
     }
+    if let caching, let verdict = cacheVerdict(caching) { return verdict }
     if let verdict = redirectVerdict() ?? downloadVerdict() { return verdict }
     return options.interest.contains(.response) ? .finalAsking : .final
   }
@@ -52,7 +53,7 @@ extension Transfer {
   /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was
   /// not met leaves the connection in doubt as well.
   private var dropsConnection: Bool {
-    guard bodyMode == .drop else { return false }
+    guard bodyMode == .drop, caching?.isCompletion != true else { return false }
     return intake.status == 417 || max(dropped, intake.contentLength) > Self.drainLimit
   }
 
@@ -87,13 +88,14 @@ extension Transfer {
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
+    if isSuspended { return pauseReceiving() }
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
-    if isSuspended { return pauseReceiving() }
     switch bodyMode {
     case .hold: return pauseReceiving()
     case .drop:
       dropped += bytes.count
+      caching?.record(bytes)
       return dropsConnection ? 0 : bytes.count
     case .ignore: return bytes.count
     case .deliver:
@@ -125,6 +127,7 @@ extension Transfer {
       download?.wrote(wanted)
       sink.checks?.take(transferred: bytes)
       received += bytes.count
+      caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       return bytes.count
     case .full:
@@ -149,6 +152,7 @@ extension Transfer {
     guard !machine.isComplete else { return }
     reportSent()
     reportProgress()
+    if isSuspended { return }
     if let piece = sink.takePiece() {
       core.outbox.append(.data(id, piece))
       // There is room again.
@@ -188,8 +192,14 @@ extension Transfer {
     if isSuspended || isHoldingBody || sink.isWaitedFor || receiving?.isWaiting == true { mask |= CURLPAUSE_RECV }
     if isSuspended || isWaitingForChunk || sending?.isWaiting == true { mask |= CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
+    let before = pauseMask
     pauseMask = mask
     let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+    if result == CURLE_BAD_FUNCTION_ARGUMENT {
+      // There is no connection yet, or no more: the callbacks pause what they are called for.
+      pauseMask = before
+      return
+    }
     // What was held back has been refused just now; libcurl says so here and nowhere else.
     if result != CURLE_OK { transferEnded(result) }
   }
