@@ -118,6 +118,8 @@ void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher) {
   }
 }
 
+char *const *hs_environment(void) { return environ; }
+
 char *hs_host_to_ascii(const char *host) {
   int (*lookup)(const uint8_t *, uint8_t **, int);
   void (*release)(void *);
@@ -235,4 +237,21 @@ int hs_epoll_wait(int poller, hs_ready *ready, int capacity, int timeout_ms) {
     ready[i].events = seen;
   }
   return count;
+}
+
+/* GSSAPI (RFC 2744 §5.2), as far as it is needed, without its headers: libcurl brings the library along. */
+typedef uint32_t (*gss_acquire_cred_function)(uint32_t *minor, void *name, uint32_t lifetime, void *mechanisms, int usage,
+                                              void **credential, void **actual_mechanisms, uint32_t *actual_lifetime);
+typedef uint32_t (*gss_release_cred_function)(uint32_t *minor, void **credential);
+enum { GSS_INITIATE = 1 };
+
+bool hs_has_kerberos_ticket(void) {
+  gss_acquire_cred_function acquire = (gss_acquire_cred_function)dlsym(RTLD_DEFAULT, "gss_acquire_cred");
+  gss_release_cred_function release = (gss_release_cred_function)dlsym(RTLD_DEFAULT, "gss_release_cred");
+  if (!acquire || !release) return false;
+  uint32_t minor = 0;
+  void *credential = NULL;
+  if (acquire(&minor, NULL, UINT32_MAX, NULL, GSS_INITIATE, &credential, NULL, NULL) != 0) return false;
+  release(&minor, &credential);
+  return true;
 }

@@ -27,7 +27,7 @@ import Testing
         let nginx = try Nginx(root: directory.path)
         (server, url, authority) = (nginx, nginx.url, "")
       case .apache:
-        let apache = try Apache(root: directory.path)
+        let apache = try ApacheFiles(root: directory.path)
         (server, url, authority) = (apache, apache.url, "")
       case .caddy, .caddyHTTP2:
         let caddy = try Caddy(root: directory.path)

@@ -7,7 +7,7 @@ return function(t)
 
   local MODULES = {
     "http", "json", "url", "html", "xml", "crawl", "robots", "css", "links", "mime", "filename", "charset", "retry",
-    "multipart", "terminal", "metalink", "progress", "operation",
+    "multipart", "terminal", "metalink", "auth", "digest", "progress", "operation",
     "serializer",
   }
 
@@ -99,6 +99,8 @@ return function(t)
     check_class("response", "http.response", answer)
     local storage = http.cookie_storage()
     check_class("cookies", "http.cookie_storage", storage, require("http.cookies").methods)
+    check_class("credential_storage", "http.credential_storage", http.credential_storage(),
+      require("http.credential_storage").methods)
     local document = assert(require("http.html").parse("<p>x</p>"))
     check_class("html", "html.document", document)
     check_class("html", "html.node", document:css_first("p"))
@@ -128,7 +130,7 @@ return function(t)
   end)
 
   it("describes every function's arguments, and has text for every name", function()
-    for _, file in ipairs { "http", "request", "response", "session", "cookies", table.unpack(MODULES, 2) } do
+    for _, file in ipairs { "http", "request", "response", "session", "cookies", "credential_storage", table.unpack(MODULES, 2) } do
       local definition = definitions(file)
       local lists = { definition.functions, definition.values, definition.classes, definition.aliases }
       for _, class in ipairs(definition.classes) do

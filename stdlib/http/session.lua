@@ -276,9 +276,10 @@ function methods:reset()
   check_receiver(self, "reset")
   fibers.require_yieldable()
   local fields = self.configuration
-  for _, name in ipairs { "cookie_storage", "cache" } do
+  for _, name in ipairs { "cookie_storage", "credential_storage", "cache" } do
     if fields[name] then fields[name]:clear() end
   end
+  core.forget_hosts(self:_core())
   self:flush()
 end
 

@@ -19,7 +19,7 @@ local task = {}
 -- The same bits as SessionCore.Interest.
 local INTEREST = {
   redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
-  connection_challenge = 128, cache = 256,
+  connection_challenge = 128, cache = 256, bare_challenge = 512,
 }
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
@@ -188,9 +188,12 @@ end
 
 -- A call answers with its response and nothing else can be seen of it before; a task can be looked at at any time.
 local function interest_of(self)
-  local bits, delegate = 0, self.session.delegate
-  if self.progress then bits = INTEREST.progress end
-  if not self.is_call then bits = INTEREST.redirect | INTEREST.response | INTEREST.progress | INTEREST.sent end
+  local bits, delegate, auth = 0, self.session.delegate, self.settings.auth
+  if auth and auth.challenge then
+    bits = INTEREST.challenge | INTEREST.connection_challenge | INTEREST.bare_challenge
+  end
+  if self.progress then bits = bits | INTEREST.progress end
+  if not self.is_call then bits = bits | INTEREST.redirect | INTEREST.response | INTEREST.progress | INTEREST.sent end
   if not delegate then return bits end
   if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
   if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end

@@ -7,7 +7,7 @@
 ---@field headers? http.headers|table<string, string|string[]>
 ---@field body? string|http.reader|{ file: string }
 ---@field timeout? number Seconds without any data after which the request fails with `timed_out`.
----@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data"
+---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" What HTTP says (the default); from the network; what is stored, however old, else from the network; what is stored or `resource_unavailable`; what is stored once the server has confirmed it (which is not asked for what is fresh and `immutable`).
 ---@field network_service_type? http.service_type In place of the session's, unless it is "default" (which it is without this).
 ---@field allows_cellular_access? boolean Kept, and nothing else (default true).
 ---@field http_should_handle_cookies? boolean Stored cookies are sent, and those that come are kept (default true).

@@ -14,7 +14,7 @@
 ---@field expected_content_length integer What Content-Length says, or `http.TRANSFER_SIZE_UNKNOWN`.
 ---@field suggested_filename string A safe name for a file: without a directory part, never empty.
 ---@field redirects http.redirect[] The hops that led here.
----@field from_cache boolean
+---@field from_cache boolean It is a stored response, perhaps one that the server has just confirmed.
 ---@field metrics http.metrics|nil
 local response = {}
 

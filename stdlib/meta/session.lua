@@ -1,7 +1,7 @@
 ---@meta http.session
 
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
----version. `credential_storage` and `cache` other than `false` raise: they are not available in this version.
+---version.
 ---@class http.configuration
 ---@field identifier? string *
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
@@ -22,8 +22,8 @@
 ---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
 ---@field http_maximum_connections_per_host? integer Default 6; further requests wait.
 ---@field cookie_storage? http.cookie_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: cookies are neither kept nor sent.
----@field credential_storage? false
----@field cache? false
+---@field credential_storage? http.credential_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: no credentials are kept beyond a task.
+---@field cache? http.cache|false Default: the user's own in `$XDG_CACHE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: nothing is stored.
 ---@field should_use_extended_background_idle_mode? boolean Idle connections are kept for a day, and probed (TCP keep-alive), rather than for two minutes. Default false.
 ---@field user_agent? string Default "httpscript/" and the version.
 ---@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge" Default "auto". With prior knowledge (clear-text HTTP/2) and a libcurl before 8.0 every request has a connection of its own.
@@ -150,12 +150,12 @@ function session:finish_tasks_and_invalidate() end
 ---Takes no new tasks, and cancels those there.
 function session:invalidate_and_cancel() end
 
----Empties the session's stores, those of its cookies too (default sessions share the user's own), and closes idle
+---Empties the session's stores: cookies, credentials and cache (default sessions share the user's own), and closes idle
 ---connections. *Yields.*
 ---@async
 function session:reset() end
 
----Closes idle connections. What is stored is on disk with each response already. *Yields.*
+---Closes idle connections and writes to disk what the cache has in hand. *Yields.*
 ---@async
 function session:flush() end
 
@@ -291,6 +291,7 @@ function task:copy() end
 ---@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|nil Not for download tasks.
 ---@field did_receive_data? fun(session: http.session, task: http.task, data: string)
 ---@field did_resume_at_offset? fun(session: http.session, task: http.task, offset: integer, expected: integer) A download goes on there; what is expected is the whole file.
+---@field will_cache_response? fun(session: http.session, task: http.task, cached: http.cached_response): http.cached_response|false|nil The response has come whole and is to be stored: as it is returned (it may be changed), or not at all (false).
 ---@field did_write_data? fun(session: http.session, task: http.task, written: integer, total: integer, expected: integer) A download task's body goes into its file: bytes (as transferred) since the last call, in all, and expected.
 ---@field did_finish_downloading? fun(session: http.session, task: http.task, location: string) A download task's file is whole. Move or read it here: it is removed on return.
 ---@field did_finish_collecting_metrics? fun(session: http.session, task: http.task, metrics: http.metrics)

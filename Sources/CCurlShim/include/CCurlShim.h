@@ -60,6 +60,9 @@ CURLMcode hs_multi_set_callbacks(CURLM *multi, curl_socket_callback socket_callb
                                  curl_multi_timer_callback timer_callback, void *context);
 CURLMcode hs_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
+/* Whether the GSSAPI library that libcurl has loaded finds credentials of the user's (a Kerberos ticket). */
+bool hs_has_kerberos_ticket(void);
+
 /* The result of a CURLMSG_DONE message; its union is opaque to Swift. */
 CURLcode hs_message_result(const CURLMsg *message);
 
@@ -68,6 +71,10 @@ int hs_open_socket(const struct curl_sockaddr *address);
 
 /* fallocate, which the headers that Swift sees leave out: room on the disk for so many bytes of a file. 0 or errno. */
 int hs_allocate(int descriptor, int64_t length);
+
+/* environ, a variable that Swift 6 does not trust. */
+char *const *hs_environment(void);
+
 /* Marks what a socket sends: the type-of-service byte of its packets, and their place in the machine's own queue. */
 void hs_mark_socket(int descriptor, int type_of_service, int priority);
 

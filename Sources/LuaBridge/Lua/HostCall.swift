@@ -92,5 +92,6 @@ public enum HostTypeNumber: Int32, CaseIterable, Sendable {
   case node
   case part
   case cookieStorage
+  case credentialStorage
   case cache
 }

@@ -103,6 +103,7 @@ enum CoreModule {
         return .returned
       },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
+      command("forget_hosts", scheduler) { .forgetHosts(SessionID($0)) },
       command("write_cache", scheduler) { .writeCache(SessionID($0)) },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }

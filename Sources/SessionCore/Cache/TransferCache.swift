@@ -76,9 +76,10 @@ extension Transfer {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       fields.append(field)
     }
+    let byHand = MessageFields(fields)
     return CacheRequest(
-      method: request.method, key: CacheKey.make(url), fields: MessageFields(fields), policy: cachePolicy,
-      identity: cacheIdentity)
+      method: request.method, key: CacheKey.make(url), fields: byHand, policy: cachePolicy,
+      identity: cacheIdentity, cookies: { [unowned self] in cookieField ?? byHand.bytes("cookie") })
   }
 
   // MARK: The head
@@ -103,7 +104,7 @@ extension Transfer {
       status: intake.status, reason: intake.reason, httpVersion: intake.httpVersion,
       fields: intake.block.withBytes { MessageFields(block: $0) }, requestedAt: caching.requestedAt,
       receivedAt: WallClock.now,
-      answeredChallenge: cacheIdentity == nil && auth.map { !$0.serverAnswer.isNone } ?? false)
+      answeredChallenge: cacheIdentity == nil && auth.map { !$0.server.answer.isNone } ?? false)
   }
 
   private func verdict(

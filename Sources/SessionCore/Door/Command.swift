@@ -30,6 +30,8 @@ public enum Command {
   case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
+  /// Forgets what the session has learnt of hosts (part of `URLSession.reset`). Its storages are emptied by themselves.
+  case forgetHosts(SessionID)
   /// Writes to disk what is to be there (part of `URLSession.flush`).
   case writeCache(SessionID)
 }

@@ -17,6 +17,7 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
+  private var lookups: CredentialLookups?
   private var networkWatch: NetworkWatch?
   /// Transfers that wait for a network.
   var unconnected: [Transfer] = []
@@ -42,6 +43,7 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
+    ChildProgram.killAll()
     caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
@@ -68,6 +70,7 @@ public final class SessionCore: Port {
     case .keepDownload(let part, let kept): keepDownload(part, kept)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
+    case .forgetHosts(let id): sessions[id.rawValue]?.forget()
     case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
     }
   }
@@ -100,6 +103,13 @@ public final class SessionCore: Port {
     return helpers
   }
 
+  /// Asks the program of a credential storage for what is wanted in a space, and tells the task when it has answered.
+  func lookUp(_ space: ProtectionSpace, in storage: CredentialStorage, for task: TaskID) {
+    let lookups = self.lookups ?? CredentialLookups(poller: poller)
+    self.lookups = lookups
+    lookups.begin(space, in: storage, for: task)
+  }
+
   // MARK: The loop
 
   /// Does all that can be done without waiting.
@@ -122,6 +132,7 @@ public final class SessionCore: Port {
     if networkChanged { retryUnconnected() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
+    for task in lookups?.finished() ?? [] { transfers[task.rawValue]?.lookupFinished() }
     dropRetired()
   }
 

@@ -63,7 +63,10 @@ enum Callbacks {
     let descriptor = hs_open_socket(address)
     Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { easy in
       easy.poller.opened(descriptor)
-      easy.transfer?._withUnsafeGuaranteedRef { $0.service.mark(descriptor) }
+      easy.transfer?._withUnsafeGuaranteedRef { transfer in
+        transfer.service.mark(descriptor)
+        transfer.connectionBegins()
+      }
     }
     return descriptor
   }

@@ -27,7 +27,9 @@ final class EasyHandle {
   private var largeBuffer = false
   private var proxy: String?
   private var version = 0
+  private var connectTo: ConnectTo?
   private var hasCredentials = false
+  private var hasProxyCredentials = false
   private var waitsForPipe = false
   private var streamWeight = RequestSetup.usualWeight
 
@@ -67,7 +69,6 @@ final class EasyHandle {
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_TCP_NODELAY, 1)
     set(CURLOPT_QUICK_EXIT, 1)
-    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     // The session's own timeouts rule; libcurl's default of five minutes must not.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
@@ -114,6 +115,10 @@ final class EasyHandle {
     if proxy != setup.proxy {
       proxy = setup.proxy
       set(CURLOPT_PROXY, setup.proxy)
+    }
+    if connectTo?.text != setup.connectTo {
+      connectTo = setup.connectTo.map(ConnectTo.init)
+      hs_easy_set_pointer(curl, CURLOPT_CONNECT_TO, connectTo.flatMap { UnsafeMutableRawPointer($0.list.head) })
     }
     if version != setup.httpVersion {
       version = setup.httpVersion
@@ -181,38 +186,62 @@ final class EasyHandle {
     }
   }
 
+  // MARK: Credentials
+
   /// Gives libcurl a name and password to make a scheme's fields of.
-  func setCredentials(user: String, password: String, scheme: AuthScheme) {
+  func setCredentials(_ answer: AuthAnswer) {
+    guard case .libcurl(let scheme, let user, let password) = answer else { return clearCredentials() }
+    taint(scheme)
     hasCredentials = true
-    isTainted = true
     set(CURLOPT_USERNAME, user)
     set(CURLOPT_PASSWORD, password)
     set(CURLOPT_HTTPAUTH, scheme.rawValue)
   }
 
-  /// Has libcurl forget what it has seen of challenges whenever another one comes: only with a user does it look at all
-  /// of them anew, and then takes the last nonce.
-  func expectChallenges() {
-    if hasCredentials { clearCredentials() }
+  /// The same for the proxy.
+  func setProxyCredentials(_ answer: AuthAnswer) {
+    guard case .libcurl(let scheme, let user, let password) = answer else { return clearProxyCredentials() }
+    taint(scheme)
+    hasProxyCredentials = true
+    set(CURLOPT_PROXYUSERNAME, user)
+    set(CURLOPT_PROXYPASSWORD, password)
+    set(CURLOPT_PROXYAUTH, scheme.rawValue)
+  }
+
+  private func taint(_ scheme: AuthScheme) {
+    if scheme != .basic { isTainted = true }
+  }
+
+  /// Has libcurl look at the challenges of each response anew, and so keep the last nonce; that it does only where
+  /// there is a user.
+  func expectChallenges(fromProxy: Bool) {
+    clearCredentials()
     hasCredentials = true
     set(CURLOPT_USERNAME, "")
+    set(CURLOPT_HTTPAUTH, 0)
+    guard fromProxy else { return }
+    hasProxyCredentials = true
+    set(CURLOPT_PROXYUSERNAME, "")
+    set(CURLOPT_PROXYAUTH, 0)
   }
 
   /// Takes the credentials away again, for a request elsewhere.
   func clearCredentials() {
-    guard hasCredentials else { return }
-    hasCredentials = false
-    set(CURLOPT_USERNAME, nil)
-    set(CURLOPT_PASSWORD, nil)
-    set(CURLOPT_HTTPAUTH, 0)
+    if hasCredentials {
+      hasCredentials = false
+      set(CURLOPT_USERNAME, nil)
+      set(CURLOPT_PASSWORD, nil)
+      set(CURLOPT_HTTPAUTH, 0)
+    }
+    clearProxyCredentials()
   }
 
-  /// The same for the proxy.
-  func setProxyCredentials(user: String, password: String, scheme: AuthScheme) {
-    isTainted = true
-    set(CURLOPT_PROXYUSERNAME, user)
-    set(CURLOPT_PROXYPASSWORD, password)
-    set(CURLOPT_PROXYAUTH, scheme.rawValue)
+  private func clearProxyCredentials() {
+    guard hasProxyCredentials else { return }
+    hasProxyCredentials = false
+    set(CURLOPT_PROXYUSERNAME, nil)
+    set(CURLOPT_PROXYPASSWORD, nil)
+    set(CURLOPT_PROXYAUTH, AuthScheme.basic.rawValue)
   }
 
   /// Bytes of the request's body that the system has taken, with the framing of chunks.
@@ -259,6 +288,8 @@ struct RequestSetup {
   var proxy = ""
   var httpVersion = 0
   var waitsForPipe = false
+  /// Where to connect to in place of the URL's host, as `CURLOPT_CONNECT_TO` has it.
+  var connectTo: String?
   var streamWeight = usualWeight
 
   /// RFC 7540 §5.3.5: what a stream has unless it says another.
@@ -267,6 +298,17 @@ struct RequestSetup {
   /// The weight for a priority from 0 to 1; 0.5 is the usual one.
   static func weight(priority: Double) -> Int {
     priority <= 0.5 ? 1 + Int((priority * 30).rounded()) : 16 + Int(((priority - 0.5) * 480).rounded())
+  }
+}
+
+/// A list of one text, kept as long as libcurl looks at it.
+private final class ConnectTo {
+  let text: String
+  let list = HeaderList()
+
+  init(_ text: String) {
+    self.text = text
+    list.append(text)
   }
 }
 

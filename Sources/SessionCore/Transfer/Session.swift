@@ -15,6 +15,8 @@ final class Session {
   let plainHeaders: HeaderList
   /// Where stored cookies to be sent come from.
   let cookiesToSend: CookieStorage?
+  /// Which hosts want https only.
+  let hsts: HSTSStorage?
   /// Its multi handles.
   private var lanes: Lanes
   /// Those of requests with a service type of their own, whose connections are marked otherwise.
@@ -28,6 +30,11 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// Handles with a nonce that Digest goes on with, by what it is good for.
+  private var keptHandles: [NonceKey: [EasyHandle]] = [:]
+  /// Where it has been let in.
+  let spaces = AuthenticatedSpaces()
+  let credentialStorage: CredentialStorage?
   /// Of the handles: older ones are not used again.
   private var generation = 0
   /// Tasks that are not complete.
@@ -37,6 +44,7 @@ final class Session {
   /// Handles kept for later; each costs some 10 KiB.
   private static let poolLimit = 512
   private static let hostLimit = 1024
+  private static let nonceLimit = 64
 
   init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
     guard let lanes = Self.makeLanes(core, configuration) else { return nil }
@@ -47,7 +55,9 @@ final class Session {
     receiveLimiter = RateLimiter(configuration.rateLimit.receive)
     sendLimiter = RateLimiter(configuration.rateLimit.send)
     connectionOptions = ConnectionOptions(configuration)
+    credentialStorage = configuration.credentialStorage
     proxies = ProxyRules(configuration.proxy)
+    hsts = configuration.hstsStorage
     cache = configuration.cache
     cache.map(core.caches.adopt)
     trust = SessionTrust(configuration)
@@ -77,9 +87,40 @@ final class Session {
     return made
   }
 
-  func giveBack(_ easy: EasyHandle) {
+  /// - Parameter nonce: what a nonce that it has is good for.
+  func giveBack(_ easy: EasyHandle, nonce: NonceKey?) {
     easy.transfer = nil
-    if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit { pool.append(easy) }
+    if let nonce, easy.generation == generation {
+      keep(easy, nonce)
+    } else if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit {
+      pool.append(easy)
+    }
+  }
+
+  private func keep(_ easy: EasyHandle, _ nonce: NonceKey) {
+    if keptHandles.count >= Self.nonceLimit, keptHandles[nonce] == nil { keptHandles.removeAll() }
+    if keptHandles[nonce, default: []].count < configuration.maximumConnectionsPerHost {
+      keptHandles[nonce, default: []].append(easy)
+    }
+  }
+
+  var keepsHandles: Bool { !keptHandles.isEmpty }
+
+  func hasKeptHandle(_ nonce: NonceKey) -> Bool { keptHandles[nonce]?.isEmpty == false }
+
+  func takeKeptHandle(_ nonce: NonceKey) -> EasyHandle? { keptHandles[nonce]?.popLast() }
+
+  /// A challenge may be answered without a handler.
+  var hasStoredCredentials: Bool {
+    !spaces.isEmpty || credentialStorage?.mayHold(core.now) ?? false
+  }
+
+  /// Forgets what it has learnt of hosts: who wants https, and who takes which credentials.
+  func forget() {
+    hsts?.removeAll()
+    configuration.alternativeServices?.removeAll()
+    spaces.removeAll()
+    keptHandles.removeAll()
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
@@ -147,6 +188,7 @@ final class Session {
     lastHost = nil
     hosts.removeAll()
     pool.removeAll()
+    keptHandles.removeAll()
   }
 
   private func retireLanes() {

@@ -75,6 +75,8 @@ final class Transfer: TimerEntry {
   /// What is known of the URL's text.
   var urlLook = URLLook("")
   var source: BodySource?
+  /// Where the request goes in its origin's stead (Alt-Svc): host and port.
+  var alternativeUsed: String?
   /// libcurl has the whole body and does not ask for it.
   var isBodyInline = false
   var isWaitingForChunk = false
@@ -89,6 +91,10 @@ final class Transfer: TimerEntry {
   var expectsHead = true
   var refusedRepeat = false
   var endedEarly = false
+  /// A connection is being made through a proxy, and the request has not begun.
+  var isTunnelling = false
+  /// libcurl has answered a challenge by itself and makes the request again.
+  var isRepeating = false
   /// errno of the last attempt to connect.
   var lastSystemError = 0
 

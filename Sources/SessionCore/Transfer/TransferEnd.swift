@@ -8,7 +8,7 @@ extension Transfer {
 
   func complete(with failure: TaskError?) {
     let host = isAttached ? self.host : nil
-    letGoOfHandle()
+    letGoOfHandle(keepsNonce: failure == nil)
     if failure != nil { sink.file?.discard() }
     reportFinalProgress()
     if failure == nil, let file = sink.file, file.isTemporary {
@@ -23,14 +23,14 @@ extension Transfer {
   }
 
   /// Nothing more is to be had of libcurl, or of the load in its place.
-  func letGoOfHandle() {
+  func letGoOfHandle(keepsNonce: Bool = false) {
     if isAttached, let easy { recordTransaction(easy) }
     if load != nil { recordLoad() }
     load = nil
     caching = nil
     heldEnd = nil
     detach()
-    if let easy { session.giveBack(easy) }
+    if let easy { session.giveBack(easy, nonce: keepsNonce ? nonceKey : nil) }
     easy = nil
   }
 

@@ -5,7 +5,8 @@ import Glibc
 extension Transfer {
   func attach() {
     guard let host else { return }
-    guard let easy = easy ?? session.takeHandle() else {
+    anticipate()
+    guard let easy = easy ?? takeKeptHandle() ?? session.takeHandle() else {
       return failAttach(TaskError(.unknown, "libcurl gives no handle", url: url))
     }
     self.easy = easy
@@ -63,6 +64,8 @@ extension Transfer {
     refusedRepeat = false
     endedEarly = false
     isWaitingForChunk = false
+    isTunnelling = false
+    isRepeating = false
     pauseMask = 0
     receiving?.isWaiting = false
     sending?.isWaiting = false
@@ -91,6 +94,7 @@ extension Transfer {
     if connectionTrust?.question == nil { recordTransaction(easy) }
     if result == CURLE_OK { connectionTrust?.succeed() }
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
+    if failure != nil { forgetAlternative() }
     detach()
     let host = self.host
     if isSuspended {
@@ -104,7 +108,9 @@ extension Transfer {
   /// Acts on how the transfer ended.
   func takeEnd(_ end: HeldEnd) {
     if isVerdictDeferred { judge() }
-    advance(.ended(recorded(ending(end.result, end.failure), end.result)))
+    let isAnswered = takeTunnelChallenge()
+    let result = isAnswered ? CURLE_OK : end.result
+    advance(.ended(recorded(ending(result, end.failure), result)))
   }
 
   /// Gives up on the transfer; a stored response takes its place.
@@ -146,7 +152,7 @@ extension Transfer {
     }
     if result == CURLE_SEND_FAIL_REWIND {
       // Before any answer, it is the connection that died: what was sent may have been acted on.
-      if sawHeader || RequestCheck.isIdempotent(request.method) { return .bodyLost }
+      if sawHeader || isRepeating || RequestCheck.isIdempotent(request.method) { return .bodyLost }
       error = repeatRefused(CurlErrors.underlying(result, text: ""))
       return .failure
     }

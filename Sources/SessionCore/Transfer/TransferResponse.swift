@@ -9,6 +9,7 @@ extension Transfer {
 
   /// libcurl delivers a header line. Returns what has been taken of it.
   func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
+    if isTunnelling { return receiveTunnelLine(line) }
     touch()
     sawHeader = true
     if case .endOfHead = intake.receive(line) { headEnded() }
@@ -24,6 +25,8 @@ extension Transfer {
     }
     expectsHead = false
     if intake.hasSetCookie { takeCookies() }
+    if intake.hasTransportSecurity { learnTransportSecurity() }
+    if intake.hasAlternativeService { learnAlternatives() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     let mayBeAnswered = auth != nil && mayAnswerItself
@@ -40,7 +43,7 @@ extension Transfer {
   }
 
   private func verdict() -> TaskMachine.Verdict {
-    if intake.status == 401 || intake.status == 407, let verdict = challengeVerdict() { return verdict }
+    if let verdict = authVerdict() { return verdict }
     if intake.status == 417, usesExpectation {
       expectation = .never
       return .again(needsBody: !canReplayBody)
@@ -48,6 +51,17 @@ extension Transfer {
     if let caching, let verdict = cacheVerdict(caching) { return verdict }
     if let verdict = redirectVerdict() ?? downloadVerdict() { return verdict }
     return options.interest.contains(.response) ? .finalAsking : .final
+  }
+
+  /// What credentials have to do with it.
+  private func authVerdict() -> TaskMachine.Verdict? {
+    if let auth {
+      noteAccepted()
+      let wasProbing = auth.isProbing
+      auth.isProbing = false
+      if wasProbing, (200..<300).contains(intake.status) { return .again(needsBody: false) }
+    }
+    return intake.status == 401 || intake.status == 407 ? challengeVerdict() : nil
   }
 
   /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was
@@ -86,6 +100,8 @@ extension Transfer {
 
   /// libcurl delivers a piece of the body. Returns what has been taken, or that the transfer must pause.
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    // Lines of heads come here too.
+    if isTunnelling { return bytes.count }
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
     if isSuspended { return pauseReceiving() }

@@ -3,7 +3,7 @@ import Testing
 
 /// http-tests/cache-tests, all tests at once through one process with its disk cache.
 @Suite struct CacheSuiteTests {
-  @Test(.timeLimit(.minutes(3))) func cacheTests() async throws {
+  @Test(.timeLimit(.minutes(10))) func cacheTests() async throws {
     let tests = try Fixture.json("cache.json")["suites"].array.flatMap { $0["tests"].array }
       .filter { !$0["cdn_only"].isTrue }
     var failures = try await failures(tests)

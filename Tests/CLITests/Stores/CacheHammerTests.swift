@@ -53,10 +53,10 @@ import Testing
     await ProcessSlots.shared.give(2)
     #expect(failures.isEmpty, "\(failures)")
     let database = home.path + "/shared/cache.sqlite"
-    #expect(try sqliteFromOutside(database, "print(db.execute('PRAGMA integrity_check').fetchone()[0])") == "ok")
+    #expect(try await sqliteFromOutside(database, "print(db.execute('PRAGMA integrity_check').fetchone()[0])") == "ok")
     let sums =
       "print(*db.execute(\"select (select sum(size) from responses) = (select value from facts where name = 'size')\").fetchone())"
-    #expect(try sqliteFromOutside(database, sums) == "1")
+    #expect(try await sqliteFromOutside(database, sums) == "1")
   }
 
   /// Keeps 8 processes running and kills one each second; answers what went wrong with the others.

@@ -120,7 +120,7 @@ import Testing
     let server = try Self.server(5000)
     let home = try TemporaryDirectory()
     #expect(try await run(server, home).lines == Self.fresh)
-    try inflict(damage, home)
+    try await inflict(damage, home)
     let result = try await run(server, home)
     #expect(result.ending == .exited(0), "\(result)")
     let isHarmless = [Damage.filterGone, .filterCut].contains(damage)
@@ -133,11 +133,11 @@ import Testing
     #expect(verdict == "ok")
   }
 
-  private func inflict(_ damage: Damage, _ home: TemporaryDirectory) throws {
+  private func inflict(_ damage: Damage, _ home: TemporaryDirectory) async throws {
     let files = FileManager.default
     let path = database(home)
     // Everything in one file, so that it is worth damaging.
-    try sql(home, "PRAGMA wal_checkpoint(TRUNCATE)")
+    try await sql(home, "PRAGMA wal_checkpoint(TRUNCATE)")
     for suffix in ["-wal", "-shm"] { try? files.removeItem(atPath: path + suffix) }
     switch damage {
     case .emptied: try Data().write(to: URL(fileURLWithPath: path))
@@ -168,7 +168,7 @@ import Testing
     let server = try Self.server()
     let home = try TemporaryDirectory()
     _ = try await run(server, home)
-    try sql(home, "PRAGMA user_version = 99")
+    try await sql(home, "PRAGMA user_version = 99")
     let before = try Data(contentsOf: URL(fileURLWithPath: database(home)))
     let result = try await run(server, home)
     #expect(result.lines == ["/a 3\tfalse", "/b 4\tfalse", "/a 3\ttrue"], "\(result)")
@@ -264,28 +264,23 @@ import Testing
 
   // MARK: SQLite from outside
 
-  private func sql(_ home: TemporaryDirectory, _ statement: String) throws {
-    _ = try python(home, "db.execute(\(JSONValue.string(statement).text)); db.commit()")
+  private func sql(_ home: TemporaryDirectory, _ statement: String) async throws {
+    _ = try await python(home, "db.execute(\(JSONValue.string(statement).text)); db.commit()")
   }
 
   private func integrity(_ home: TemporaryDirectory) async throws -> String {
-    try python(home, "print(db.execute('PRAGMA integrity_check').fetchone()[0])")
+    try await python(home, "print(db.execute('PRAGMA integrity_check').fetchone()[0])")
   }
 
-  private func python(_ home: TemporaryDirectory, _ code: String) throws -> String {
-    try sqliteFromOutside(database(home), code)
+  private func python(_ home: TemporaryDirectory, _ code: String) async throws -> String {
+    try await sqliteFromOutside(database(home), code)
   }
 }
 
 /// Runs Python with a database open as `db`; answers what it prints.
-func sqliteFromOutside(_ path: String, _ code: String) throws -> String {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-  process.arguments = ["-c", "import sqlite3, sys; db = sqlite3.connect(sys.argv[1])\n" + code, path]
-  let pipe = Pipe()
-  process.standardOutput = pipe
-  try process.run()
-  let output = pipe.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+func sqliteFromOutside(_ path: String, _ code: String) async throws -> String {
+  let text = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1])\n" + code
+  let launch = Launch(program: "/usr/bin/python3", arguments: ["-c", text, path], environment: [:], directory: "/")
+  let result = await (try RunningProcess(launch, deadline: 30)).finish()
+  return result.stdout.trimmingCharacters(in: .whitespacesAndNewlines)
 }
