@@ -211,9 +211,15 @@ function steps.written(self)
   local total, expected = self.progress_received, self.progress_expected
   self.progress_received = false
   if not total or total == self.written then return end
+  -- It has begun again.
+  if total < self.written then self.written = 0 end
   local written = total - self.written
   self.written = total
   call_delegate(self, "did_write_data", written, total, expected)
+end
+
+function steps.resumed(self, offset, expected)
+  call_delegate(self, "did_resume_at_offset", offset, expected)
 end
 
 -- A download's file goes, unless it has been moved.

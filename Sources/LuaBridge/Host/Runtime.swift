@@ -41,6 +41,7 @@ enum NativeModules {
       URLModule.name: URLModule.make,
       DateModule.name: DateModule.make,
       FileModule.name: FileModule.make,
+      PartModule.name: PartModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
       "httpscript.digest": DigestModule.make,

@@ -83,6 +83,8 @@ public final class SessionCore: Port {
       if case .challenge(let word) = answer { streams[id.rawValue]?.receive(word) }
       transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
+    case .cancelTaskKeeping(let id): transfers[id.rawValue]?.cancelKeeping()
+    case .keepDownload(let part, let kept): keepDownload(part, kept)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
     case .forgetHosts(let id): sessions[id.rawValue]?.forget()
@@ -316,6 +318,13 @@ public final class SessionCore: Port {
     let made = DownloadDirectory.make(in: container)
     if case .success(let directory) = made { downloadDirectories[container] = directory }
     return made
+  }
+
+  /// Only its owner may see what is kept: the container may be a directory that all use.
+  private func keepDownload(_ part: String, _ kept: String) {
+    guard part != kept else { return }
+    chmod(part, 0o600)
+    if rename(part, kept) == 0 { downloadDirectories.values.forEach { $0.forget(part) } }
   }
 
   private func removeDownload(_ location: String) {

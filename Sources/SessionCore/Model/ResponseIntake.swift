@@ -20,6 +20,8 @@ struct ResponseIntake {
   private(set) var isChunked = false
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
+  /// A field that says what the body's digest is.
+  private(set) var hasDigest = false
   /// Something in the head says how long it holds, or identifies the representation.
   private(set) var hasCachingFields = false
   /// It is a stored response.
@@ -87,6 +89,12 @@ struct ResponseIntake {
     if isChunked { contentLength = -1 }
   }
 
+  /// What a 416 means whose Content-Range says that all bytes are there already: the file is whole.
+  mutating func markWhole() {
+    status = 200
+    reason = "OK"
+  }
+
   /// The head as a value.
   func head(url: String) -> ResponseHead {
     ResponseHead(
@@ -146,6 +154,8 @@ struct ResponseIntake {
         contentLength = HeaderText.number(value) ?? -1
       } else if HeaderText.value(of: "content-encoding", in: field) != nil {
         hasContentEncoding = true
+      } else if HeaderText.value(of: "content-digest", in: field) != nil {
+        hasDigest = true
       } else if HeaderText.value(of: "cache-control", in: field) != nil {
         hasCachingFields = true
       }
@@ -153,6 +163,10 @@ struct ResponseIntake {
       if HeaderText.value(of: "etag", in: field) != nil || HeaderText.value(of: "expires", in: field) != nil {
         hasCachingFields = true
       }
+    case UInt8(ascii: "d"):
+      if HeaderText.value(of: "digest", in: field) != nil { hasDigest = true }
+    case UInt8(ascii: "r"):
+      if HeaderText.value(of: "repr-digest", in: field) != nil { hasDigest = true }
     case UInt8(ascii: "l"):
       if HeaderText.value(of: "location", in: field) != nil {
         hasLocation = true

@@ -18,6 +18,8 @@ final class BodySink {
   private(set) var file: FileSink?
   private let maximum: Int?
   private var decoder: DecoderChain?
+  /// What the stored bytes are checked with.
+  var checks: BodyChecks?
   /// The whole body, or what the consumer has not been given.
   private(set) var collected = Bytes()
   private var decodedCount = 0
@@ -38,13 +40,14 @@ final class BodySink {
     case .consumer: (kind, file) = (.consumer, nil)
     case .file(let path): (kind, file) = (.file, FileSink(path: path))
     case .download: (kind, file) = (.file, nil)
+    case .window(let window): (kind, file) = (.file, FileSink(window: window))
     }
   }
 
   /// Nothing has been received: the body goes to a download's file (`use`).
   func becomeDownload() { kind = .file }
 
-  /// Says which file a download goes to; must be called before anything else where the destination is one.
+  /// Says which file a download goes to.
   func use(_ file: FileSink) { self.file = file }
 
   var isMemory: Bool { kind == .memory }
@@ -145,6 +148,7 @@ final class BodySink {
   private func store(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     decodedCount += bytes.count
     if let maximum, decodedCount > maximum { return .failure(tooLong(maximum)) }
+    checks?.take(stored: bytes)
     if let file { return file.write(bytes).map { .failure($0) } ?? .taken }
     guard collected.append(bytes) else {
       return .failure(TaskError(.dataLengthExceedsMaximum, "no memory for the response body"))

@@ -70,6 +70,8 @@ extension Transfer {
     isTunnelling = false
     isRepeating = false
     pauseMask = 0
+    receiving?.isWaiting = false
+    sending?.isWaiting = false
     progressReported = -1
     if lastTransaction === transaction { transaction = TransactionMetrics() }
   }
@@ -136,7 +138,7 @@ extension Transfer {
       return .success(undelivered: undelivered, settles: settles, asksCache: bodyRecorded())
     case .failure where machine.state == .draining && result == CURLE_OK && !hasFailed: _ = bodyRecorded()
     case .failure where fallsBack(), .unconnected where fallsBack(): return .replaced
-    case .success, .failure, .bodyLost, .challenged, .replaced, .unconnected: break
+    case .success, .failure, .bodyLost, .challenged, .replaced, .unconnected, .incomplete, .interrupted: break
     }
     return ending
   }
@@ -146,7 +148,7 @@ extension Transfer {
       let message = "the connection was closed in the middle of the response's head"
       error = TaskError(.networkConnectionLost, message, url: url)
     }
-    if hasFailed || machine.state == .draining { return .failure }
+    if hasFailed || machine.state == .draining { return hasFailed && isWorthKeeping ? .interrupted : .failure }
     if connectionTrust?.question != nil, machine.state == .transferring { return .challenged }
     if result == CURLE_OK || isWhole(result) {
       switch machine.state {
@@ -163,7 +165,7 @@ extension Transfer {
     }
     if isUnconnected(result, failure) { return .unconnected }
     error = failure
-    return .failure
+    return isWorthKeeping ? .interrupted : .failure
   }
 
   /// There is no network to make the request over, and the session's tasks wait for one.
@@ -190,12 +192,18 @@ extension Transfer {
   }
 
   func successfulEnding() -> TaskMachine.Ending {
+    if let ending = downloadEnding() { return ending }
     if sink.isMemory || sink.file != nil || sink.isDelivered, let problem = sink.finish() {
       error = problem
       return .failure
     }
+    if let problem = checksProblem {
+      error = problem
+      return .failure
+    }
     let isConsumer = !sink.isMemory && sink.file == nil
-    return .success(undelivered: isConsumer && !sink.isDelivered, settles: sink.file?.needsSync ?? false)
+    return .success(
+      undelivered: isConsumer && !sink.isDelivered, settles: needsReading || sink.file?.needsSync ?? false)
   }
 
   /// The response is complete although libcurl reports a failure: it could not send the rest of the request's body.
