@@ -51,7 +51,22 @@ local function check_values(given)
   end
 end
 
+-- Has the authenticator of the option `auth` change a copy of the request before it is sent.
+local function prepare(self, req, given)
+  local authenticator = require("http.settings").authenticator(given)
+  if not authenticator or not authenticator.prepare then return req end
+  local copy = request.complete(req):copy()
+  local _, err = authenticator:prepare(self, copy)
+  if err then return nil, err end
+  return copy
+end
+
 local function attempt(self, req, given)
+  if given and given.auth then
+    local prepared, err = prepare(self, req, given)
+    if err then return nil, err end
+    req = prepared
+  end
   local result, problem = call.make(self, req, given)
   if result ~= false then return result, problem end
   local one = self:_start_call(req, given)

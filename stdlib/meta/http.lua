@@ -70,6 +70,17 @@ function http.cookie_storage(fields) end
 ---@return http.cache
 function http.cache(fields) end
 
+---A storage for credentials, to be given to a configuration or to be looked into.
+---@param fields? { path?: string, netrc?: string|boolean, credential_command?: string|http.credential_command } `path`: the file of permanent credentials. `netrc`: a netrc file, or true for `$NETRC` or `~/.netrc`.
+---@return http.credential_storage|nil storage
+---@return http.error? err A file cannot be read, or others can read it.
+function http.credential_storage(fields) end
+
+---Makes a protection space, for `http.credential_storage`.
+---@param fields http.protection_space.fields
+---@return http.protection_space
+function http.protection_space(fields) end
+
 ---Makes a credential, to answer a challenge with.
 ---@param fields http.credential.fields
 ---@return http.credential
@@ -214,7 +225,7 @@ function job:cancel() end
 ---@field multipart? http.part[] A form with files, sent as multipart/form-data.
 ---@field timeout? number Seconds without any data after which the request fails with `timed_out` (default 60).
 ---@field resource_timeout? number Seconds for everything, redirects and retries of the connection included (default 7 days).
----@field auth? http.auth Credentials.
+---@field auth? http.auth|http.authenticator Credentials, or an authenticator of `http.auth`.
 ---@field redirects? integer|boolean How many to follow (default 20); false for none: the redirect itself is the response.
 ---@field expect_continue? boolean|"auto" Whether to wait for "100 Continue" before the body (default "auto": large bodies).
 ---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" Default: the session's. See `http.request.fields`.
@@ -232,7 +243,7 @@ function job:cancel() end
 ---@class http.auth
 ---@field user? string
 ---@field password? string Default: empty.
----@field scheme? "basic"|"digest"|"any" "basic" (the default) is sent at once, for the others the server is asked first.
+---@field scheme? "basic"|"digest"|"ntlm"|"negotiate"|"any" "basic" (the default), "ntlm" and "negotiate" are sent at once; for "digest" and "any" (the strongest of Digest, NTLM and Basic) the server is asked first. "negotiate" uses the system's Kerberos ticket.
 ---@field bearer? string A token.
 
 return http

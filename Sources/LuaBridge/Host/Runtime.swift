@@ -37,11 +37,13 @@ enum NativeModules {
         return CoreModule.make(scheduler, stores)
       },
       CookieModule.name: CookieModule(stores: stores).make,
+      CredentialModule.name: CredentialModule(stores: stores).make,
       URLModule.name: URLModule.make,
       DateModule.name: DateModule.make,
       FileModule.name: FileModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
+      "httpscript.digest": DigestModule.make,
       "httpscript.cache": { CacheModule.make(stores) },
       CertificateModule.name: CertificateModule.make,
       "httpscript.terminal": TerminalModule.make,

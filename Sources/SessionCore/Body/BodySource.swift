@@ -25,7 +25,7 @@ final class BodySource {
   let length: Int
   /// Bytes handed to libcurl since the start or the last rewind.
   private(set) var handed = 0
-  private let isReader: Bool
+  let isReader: Bool
   private var pieces: [Piece] = []
   private var pieceIndex = 0
   private var pieceOffset = 0

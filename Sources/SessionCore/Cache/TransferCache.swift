@@ -104,7 +104,7 @@ extension Transfer {
       status: intake.status, reason: intake.reason, httpVersion: intake.httpVersion,
       fields: intake.block.withBytes { MessageFields(block: $0) }, requestedAt: caching.requestedAt,
       receivedAt: WallClock.now,
-      answeredChallenge: cacheIdentity == nil && auth.map { !$0.serverAnswer.isNone } ?? false)
+      answeredChallenge: cacheIdentity == nil && auth.map { !$0.server.answer.isNone } ?? false)
   }
 
   private func verdict(

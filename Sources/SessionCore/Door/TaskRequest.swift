@@ -77,6 +77,8 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
+  /// The task is to open a WebSocket: a 101 that does makes it one, anything else that is final ends it.
+  public var webSocketRequest: WebSocketRequest?
   /// `nil`: the session's.
   public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.
@@ -107,6 +109,8 @@ public struct Interest: OptionSet, Sendable {
   /// Those that concern a connection (`ProtectionSpace.isConnectionLevel`).
   public static let connectionChallenge = Interest(rawValue: 128)
   public static let cache = Interest(rawValue: 256)
+  /// A 401 that names no scheme: asked about as one of the scheme "default".
+  public static let bareChallenge = Interest(rawValue: 512)
 }
 
 /// Where the response body goes.
@@ -136,12 +140,16 @@ public enum Authentication {
   case none
   /// Sent with the first request, and again on redirects within the origin.
   case basic(user: String, password: String)
-  /// The server is asked first; the 401 is withheld and answered on the same handle: two requests in all.
-  case digest(user: String, password: String)
-  /// The strongest of Digest and Basic that the server offers.
+  /// A scheme that libcurl does. Digest: the server is asked first, without the body; two requests in all.
+  case scheme(AuthScheme, user: String, password: String)
+  /// The strongest of Digest, NTLM and Basic that the server offers.
   case any(user: String, password: String)
   /// `Authorization: Bearer …` within the origin.
   case bearer(token: String)
+
+  public static func digest(user: String, password: String) -> Authentication {
+    .scheme(.digest, user: user, password: password)
+  }
 }
 
 /// What holds for all tasks of a session (the part of `URLSessionConfiguration` that the core acts on).
@@ -171,6 +179,12 @@ public struct SessionConfiguration {
   public var clientCertificate: ClientCertificate?
   /// Where cookies are kept; `nil`: they are neither kept nor sent.
   public var cookieStorage: CookieStorage?
+  /// Where credentials are kept; `nil`: none are, beyond a task.
+  public var credentialStorage: CredentialStorage? = CredentialStorage()
+  /// Where the hosts are kept that want https only; `nil`: nobody is asked to.
+  public var hstsStorage: HSTSStorage?
+  /// Where origins can be had as well (Alt-Svc); `nil`: that is of no interest.
+  public var alternativeServices: AlternativeServiceStorage?
   /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
   public var shouldSetCookies = true
   /// When cookies are kept. (The storage has a policy too: both must allow it.)

@@ -13,6 +13,13 @@ final class Host {
   let hasSecureProxy: Bool
   /// Where that proxy is, as a protection space names it.
   private(set) lazy var proxyPlace = Place(proxy: proxy)
+  /// User and password in the proxy's URL.
+  private(set) lazy var proxyCredentials = Place.credentials(proxy: proxy)
+  /// The proxy without these.
+  private(set) lazy var bareProxy = Place.withoutCredentials(proxy: proxy)
+  /// Requests go through a tunnel that the proxy is asked for.
+  var hasTunnel: Bool { scheme == "https" && !proxy.isEmpty && proxyPlace?.scheme.hasPrefix("http") == true }
+
   var place: Place { Place(scheme: scheme, host: name, port: port) }
   /// Transfers that have or make a connection.
   private(set) var active = 0

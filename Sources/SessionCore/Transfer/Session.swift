@@ -15,6 +15,8 @@ final class Session {
   let plainHeaders: HeaderList
   /// Where stored cookies to be sent come from.
   let cookiesToSend: CookieStorage?
+  /// Which hosts want https only.
+  let hsts: HSTSStorage?
   /// Its multi handles.
   private var lanes: Lanes
   /// Those of requests with a service type of their own, whose connections are marked otherwise.
@@ -26,6 +28,13 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// OpenSSL's settings, made with the first stream that needs them.
+  private var madeTLSContext: Result<TLSContext, TaskError>?
+  /// Handles with a nonce that Digest goes on with, by what it is good for.
+  private var keptHandles: [NonceKey: [EasyHandle]] = [:]
+  /// Where it has been let in.
+  let spaces = AuthenticatedSpaces()
+  let credentialStorage: CredentialStorage?
   /// Of the handles: older ones are not used again.
   private var generation = 0
   /// Tasks that are not complete.
@@ -35,6 +44,7 @@ final class Session {
   /// Handles kept for later; each costs some 10 KiB.
   private static let poolLimit = 512
   private static let hostLimit = 1024
+  private static let nonceLimit = 64
 
   init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
     guard let lanes = Self.makeLanes(core, configuration) else { return nil }
@@ -43,7 +53,9 @@ final class Session {
     self.core = core
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
+    credentialStorage = configuration.credentialStorage
     proxies = ProxyRules(configuration.proxy)
+    hsts = configuration.hstsStorage
     cache = configuration.cache
     cache.map(core.caches.adopt)
     trust = SessionTrust(configuration)
@@ -66,6 +78,13 @@ final class Session {
     return Lanes(core: core, idleConnections: max(64, 2 * limit))
   }
 
+  /// What streams speak TLS with.
+  func tlsContext() -> Result<TLSContext, TaskError> {
+    let context = madeTLSContext ?? TLSContext.make(configuration)
+    madeTLSContext = context
+    return context
+  }
+
   func takeHandle() -> EasyHandle? {
     if let pooled = pool.popLast() { return pooled }
     let made = EasyHandle(session: self)
@@ -73,9 +92,40 @@ final class Session {
     return made
   }
 
-  func giveBack(_ easy: EasyHandle) {
+  /// - Parameter nonce: what a nonce that it has is good for.
+  func giveBack(_ easy: EasyHandle, nonce: NonceKey?) {
     easy.transfer = nil
-    if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit { pool.append(easy) }
+    if let nonce, easy.generation == generation {
+      keep(easy, nonce)
+    } else if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit {
+      pool.append(easy)
+    }
+  }
+
+  private func keep(_ easy: EasyHandle, _ nonce: NonceKey) {
+    if keptHandles.count >= Self.nonceLimit, keptHandles[nonce] == nil { keptHandles.removeAll() }
+    if keptHandles[nonce, default: []].count < configuration.maximumConnectionsPerHost {
+      keptHandles[nonce, default: []].append(easy)
+    }
+  }
+
+  var keepsHandles: Bool { !keptHandles.isEmpty }
+
+  func hasKeptHandle(_ nonce: NonceKey) -> Bool { keptHandles[nonce]?.isEmpty == false }
+
+  func takeKeptHandle(_ nonce: NonceKey) -> EasyHandle? { keptHandles[nonce]?.popLast() }
+
+  /// A challenge may be answered without a handler.
+  var hasStoredCredentials: Bool {
+    !spaces.isEmpty || credentialStorage?.mayHold(core.now) ?? false
+  }
+
+  /// Forgets what it has learnt of hosts: who wants https, and who takes which credentials.
+  func forget() {
+    hsts?.removeAll()
+    configuration.alternativeServices?.removeAll()
+    spaces.removeAll()
+    keptHandles.removeAll()
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
@@ -134,6 +184,7 @@ final class Session {
     lastHost = nil
     hosts.removeAll()
     pool.removeAll()
+    keptHandles.removeAll()
   }
 
   private func retireLanes() {

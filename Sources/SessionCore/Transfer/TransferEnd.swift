@@ -7,6 +7,8 @@ extension Transfer {
   }
 
   func complete(with failure: TaskError?) {
+    // Before libcurl closes the connection.
+    stream?.transferEnded(failure)
     if isAttached, let easy { recordTransaction(easy) }
     if load != nil { recordLoad() }
     load = nil
@@ -15,7 +17,7 @@ extension Transfer {
     let host = self.host
     let wasAttached = isAttached
     detach()
-    if let easy { session.giveBack(easy) }
+    if let easy { session.giveBack(easy, nonce: failure == nil ? nonceKey : nil) }
     easy = nil
     if failure != nil { sink.file?.discard() }
     reportFinalProgress()
@@ -28,6 +30,7 @@ extension Transfer {
     core.complete(self, makeCompletion(failure))
     endQuestion()
     source = nil
+    webSocket = nil
     if wasAttached, let host { startNext(host) }
   }
 
@@ -37,6 +40,11 @@ extension Transfer {
     metrics.duration = MonotonicClock.now - startTime
     metrics.transactions = transactions
     let hasHead = intake.isHeadComplete && !intake.isInterim
+    if let stream {
+      return Completion(
+        response: hasHead ? intake.head(url: url) : nil, error: failure, redirects: redirects, metrics: metrics,
+        bytesSent: stream.totalWritten, bytesReceived: stream.totalRead)
+    }
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
@@ -47,6 +55,7 @@ extension Transfer {
 
   /// Lets go of everything without a word; the core itself is going.
   func abandon() {
+    stream?.abandon()
     if isAttached, let easy { attachedTo?.remove(easy) }
     isAttached = false
     load = nil

@@ -5,7 +5,8 @@ import Glibc
 extension Transfer {
   func attach() {
     guard let host else { return }
-    guard let easy = easy ?? session.takeHandle() else {
+    anticipate()
+    guard let easy = easy ?? takeKeptHandle() ?? session.takeHandle() else {
       return failAttach(TaskError(.unknown, "libcurl gives no handle", url: url))
     }
     self.easy = easy
@@ -37,7 +38,8 @@ extension Transfer {
 
   func openSink() -> TaskError? {
     guard !isSinkOpen else { return nil }
-    if case .download = options.destination {
+    if case .download = options.destination { becomesDownload = true }
+    if becomesDownload {
       switch core.downloadDirectory(in: session.configuration.sharedContainer) {
       case .success(let directory): sink.use(FileSink(temporaryIn: directory))
       case .failure(let problem): return problem
@@ -50,6 +52,8 @@ extension Transfer {
 
   func resetForRequest() {
     intake.reset()
+    isRaw = false
+    early.removeAll()
     bodyMode = .hold
     received = 0
     sentOnWire = 0
@@ -63,6 +67,8 @@ extension Transfer {
     refusedRepeat = false
     endedEarly = false
     isWaitingForChunk = false
+    isTunnelling = false
+    isRepeating = false
     pauseMask = 0
     progressReported = -1
     if transactions.last === transaction { transaction = TransactionMetrics() }
@@ -76,7 +82,7 @@ extension Transfer {
     attachedTo?.remove(easy)
     attachedTo = nil
     easy.transfer = nil
-    guard let host else { return }
+    guard let host, !hasLeftHost else { return }
     if intake.status != 0 { host.learn(httpVersion: intake.httpVersion) }
     host.giveBack(lane: lane)
     host.release()
@@ -89,7 +95,12 @@ extension Transfer {
     if connectionTrust?.question == nil { recordTransaction(easy) }
     if result == CURLE_OK { connectionTrust?.succeed() }
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
+    if failure != nil { forgetAlternative() }
     detach()
+    if machine.state == .streaming {
+      stream?.linkFailed(failure ?? TaskError(.networkConnectionLost, "libcurl has closed the connection", url: url))
+      return
+    }
     let host = self.host
     if isSuspended {
       heldEnd = HeldEnd(result: result, failure: failure)
@@ -102,7 +113,9 @@ extension Transfer {
   /// Acts on how the transfer ended.
   func takeEnd(_ end: HeldEnd) {
     if isVerdictDeferred { judge() }
-    advance(.ended(recorded(ending(end.result, end.failure), end.result)))
+    let isAnswered = takeTunnelChallenge()
+    let result = isAnswered ? CURLE_OK : end.result
+    advance(.ended(recorded(ending(result, end.failure), result)))
   }
 
   /// Gives up on the transfer; a stored response takes its place.
@@ -144,7 +157,7 @@ extension Transfer {
     }
     if result == CURLE_SEND_FAIL_REWIND {
       // Before any answer, it is the connection that died: what was sent may have been acted on.
-      if sawHeader || RequestCheck.isIdempotent(request.method) { return .bodyLost }
+      if sawHeader || isRepeating || RequestCheck.isIdempotent(request.method) { return .bodyLost }
       error = repeatRefused(CurlErrors.underlying(result, text: ""))
       return .failure
     }

@@ -9,6 +9,7 @@ extension Transfer {
 
   /// libcurl delivers a header line. Returns what has been taken of it.
   func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
+    if isTunnelling { return receiveTunnelLine(line) }
     touch()
     sawHeader = true
     if case .endOfHead = intake.receive(line) { headEnded() }
@@ -23,7 +24,10 @@ extension Transfer {
       return
     }
     expectsHead = false
+    isRaw = intake.status == 101 || !request.headers.isEmpty && isAnswerRaw()
     if intake.hasSetCookie { takeCookies() }
+    if intake.hasTransportSecurity { learnTransportSecurity() }
+    if intake.hasAlternativeService { learnAlternatives() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     let mayBeAnswered = auth != nil && mayAnswerItself
@@ -40,14 +44,26 @@ extension Transfer {
   }
 
   private func verdict() -> TaskMachine.Verdict {
-    if intake.status == 401 || intake.status == 407, let verdict = challengeVerdict() { return verdict }
+    if let verdict = authVerdict() { return verdict }
     if intake.status == 417, usesExpectation {
       expectation = .never
       return .again(needsBody: !canReplayBody)
     }
     if let caching, let verdict = cacheVerdict(caching) { return verdict }
     if let verdict = redirectVerdict() { return verdict }
+    if let webSocketHandshake { return webSocketVerdict(webSocketHandshake) }
     return options.interest.contains(.response) ? .finalAsking : .final
+  }
+
+  /// What credentials have to do with it.
+  private func authVerdict() -> TaskMachine.Verdict? {
+    if let auth {
+      noteAccepted()
+      let wasProbing = auth.isProbing
+      auth.isProbing = false
+      if wasProbing, (200..<300).contains(intake.status) { return .again(needsBody: false) }
+    }
+    return intake.status == 401 || intake.status == 407 ? challengeVerdict() : nil
   }
 
   /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was
@@ -68,10 +84,15 @@ extension Transfer {
       error = problem
       if !isAttached { return fail(problem) }
     }
+    if early.count > 0 {
+      let count = deliver(early.buffer)
+      early.removeAll()
+      if count == 0, hasFailed, let error { return fail(error) }
+    }
     updatePause()
   }
 
-  /// The same where the transfer is over, and had no body.
+  /// The same where the transfer is over, and had no body but what is here.
   func receiveNothing() {
     receiveResponse()
     guard !machine.isComplete else { return }
@@ -84,8 +105,11 @@ extension Transfer {
 
   /// libcurl delivers a piece of the body. Returns what has been taken, or that the transfer must pause.
   func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    // Lines of heads come here too.
+    if isTunnelling { return bytes.count }
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
+    if isRaw, bodyMode == .hold, !hasFailed { return stash(bytes) }
     if isSuspended { return pauseReceiving() }
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
@@ -135,6 +159,8 @@ extension Transfer {
   func flush() {
     isFlushQueued = false
     guard !machine.isComplete else { return }
+    if isTakeOverDue { return becomeStream() }
+    if isRaw, bodyMode == .hold { updatePause() }
     reportSent()
     reportProgress()
     if isSuspended { return }
@@ -175,6 +201,8 @@ extension Transfer {
     var mask: Int32 = 0
     if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
     if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
+    // Pausing one direction alone makes libcurl look at the socket once more.
+    if isRaw, bodyMode == .hold { mask = CURLPAUSE_RECV | CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
     let before = pauseMask
     pauseMask = mask
