@@ -241,7 +241,7 @@ struct TaskMachine {
     switch state {
     case .keeping, .completed: return .none
     case .queued, .askingLoader, .unconnected, .inspecting, .transferring, .draining, .askingRedirect,
-      .askingChallenge, .askingResponse, .askingBody, .delivering, .askingCache, .settling:
+      .askingChallenge, .askingResponse, .askingBody, .delivering, .askingCache, .settling, .streaming:
       return complete(success: false)
     }
   }
@@ -250,7 +250,7 @@ struct TaskMachine {
     switch state {
     case .keeping, .completed: return .none
     // Nothing has come that was not there before; or all has.
-    case .inspecting, .delivering, .askingCache, .settling: return complete(success: false)
+    case .inspecting, .delivering, .askingCache, .settling, .streaming: return complete(success: false)
     case .queued, .askingLoader, .unconnected, .transferring, .draining, .askingRedirect, .askingChallenge,
       .askingResponse, .askingBody:
       state = .keeping
