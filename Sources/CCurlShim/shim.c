@@ -1,9 +1,12 @@
 #define _GNU_SOURCE
 #include "CCurlShim.h"
 
+#include <arpa/nameser.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <resolv.h>
 #include <ifaddrs.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -72,6 +75,10 @@ CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
+CURLcode hs_easy_get_socket(CURL *easy, curl_socket_t *value) {
+  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
+}
+
 void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
   long connects = 0;
   curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
@@ -91,6 +98,12 @@ void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
   curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &facts->local_port);
   curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &facts->remote_address);
   curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &facts->remote_port);
+}
+
+void *hs_easy_get_ssl(CURL *easy) {
+  struct curl_tlssessioninfo *info = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) || !info) return NULL;
+  return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
 }
 
 typedef const char *(*ssl_text)(const void *);
@@ -154,6 +167,10 @@ int hs_open_socket(const struct curl_sockaddr *address) {
 
 int hs_allocate(int descriptor, int64_t length) {
   return fallocate(descriptor, 0, 0, length) == 0 ? 0 : errno;
+}
+
+int hs_query_service(const char *name, unsigned char *answer, int capacity) {
+  return res_query(name, ns_c_in, ns_t_srv, answer, capacity);
 }
 
 void hs_mark_socket(int descriptor, int type_of_service, int priority) {

@@ -52,6 +52,8 @@ extension Outbox {
       append(borrowing: blob)
       append(part)
       append(kept)
+    case .stream(let task, let event): append(task, event)
+    case .webSocket(let task, let event): append(task, event)
     case .willCache(let task, let cached):
       append(.willCache, task.rawValue)
       append(cached)

@@ -26,4 +26,12 @@ enum EventKind: Int {
   case finishedDownloading = 24
   case resumed = 25
   case resumeData = 26
+  case streamRead = 30
+  case streamWritten = 31
+  case streamClosed = 32
+  case streamCaptured = 33
+  case webSocketOpened = 34
+  case webSocketMessage = 35
+  case webSocketDone = 36
+  case webSocketClosed = 37
 }

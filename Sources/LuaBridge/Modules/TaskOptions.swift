@@ -41,6 +41,7 @@ enum TaskOptions {
     case "rate_limit":
       guard let limit = rateLimit(value) else { return false }
       task.rateLimit = limit
+    case "web_socket": return setWebSocket(value, on: task)
     case "cache_policy":
       guard let policy = CachePolicy(rawValue: value) else { return false }
       task.cachePolicy = policy
@@ -52,6 +53,15 @@ enum TaskOptions {
     case "main_document_url": task.mainDocumentURL = value
     default: return false
     }
+    return true
+  }
+
+  /// The longest message, and the protocols with commas between them.
+  private static func setWebSocket(_ value: String, on task: TaskRequest) -> Bool {
+    let parts = value.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 2, let maximum = Int(parts[0]) else { return false }
+    let protocols = parts[1].split(separator: ",").map(String.init)
+    task.webSocketRequest = WebSocketRequest(protocols: protocols, maximumMessage: maximum)
     return true
   }
 }

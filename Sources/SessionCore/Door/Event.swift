@@ -32,6 +32,9 @@ public enum Event {
   /// which goes with the process unless `Command.keepDownload` moves it to `kept`, where the blob says it is. (They are
   /// the same where it was there already.)
   case resumeData(TaskID, Bytes, part: String, kept: String)
+  /// What a stream has to tell.
+  case stream(TaskID, StreamEvent)
+  case webSocket(TaskID, WebSocketEvent)
   /// A download task's file is whole, and closed. It is the receiver's to move or to remove
   /// (`Command.removeDownload`); what is left goes with the process.
   case finishedDownloading(TaskID, location: String)
@@ -56,7 +59,7 @@ public enum Event {
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
       .needsBodyStream(let task), .challenge(let task, _), .willCache(let task, _), .needsLoader(let task, _),
       .loadDrained(let task), .waitingForConnectivity(let task), .finishedDownloading(let task, _),
-      .resumed(let task, _, _), .resumeData(let task, _, _, _):
+      .resumed(let task, _, _), .resumeData(let task, _, _, _), .stream(let task, _), .webSocket(let task, _):
       task
     case .sessionInvalidated: nil
     }

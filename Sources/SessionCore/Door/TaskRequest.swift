@@ -81,6 +81,8 @@ public final class TaskRequest {
   /// then not asked for.
   public var checksum: ExpectedDigest?
   public var rateLimit: RateLimit?
+  /// The task is to open a WebSocket: a 101 that does makes it one, anything else that is final ends it.
+  public var webSocketRequest: WebSocketRequest?
   /// `nil`: the session's.
   public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.

@@ -1,13 +1,15 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable, reading them, asking programs. Jobs go out with a number, mostly a task's, and
-/// come back with errno or what was asked for.
+/// A few threads for what blocks: making files durable, reading them, asking programs and the resolver. Jobs go out with
+/// a number, mostly a task's, and come back with errno or what was asked for.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
     /// What to do, given as values, so that nothing of the loop's is touched from the thread.
     let work: Work
     var result: Int32 = 0
+    /// What the resolver answered.
+    var records: [UInt8] = []
     /// What a program answered.
     var answer: Result<Credential, CredentialCommand.Failure>?
   }
@@ -19,6 +21,8 @@ final class HelperThreads {
     case syncDirectory(path: String)
     /// Reads the first bytes of a file into digests, which nobody else uses until the job is back.
     case read(descriptor: Int32, length: Int, into: [Digester])
+    /// The DNS answer about a service.
+    case findService(name: String)
     /// Runs a program that knows credentials.
     case ask(CredentialCommand, ProtectionSpace)
   }
@@ -132,6 +136,7 @@ final class HelperThreads {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
       case .read(let descriptor, let length, let digesters): job.result = read(descriptor, length, digesters)
+      case .findService(let name): job.records = ServiceLookup.query(name)
       case .ask(let command, let space): job.answer = command.run(for: space)
       }
       return job

@@ -42,6 +42,9 @@ final class BodySink {
     }
   }
 
+  /// Nothing has been received: the body goes to a download's file (`use`).
+  func becomeDownload() { kind = .file }
+
   /// Says which file a download goes to.
   func use(_ file: FileSink) { self.file = file }
 

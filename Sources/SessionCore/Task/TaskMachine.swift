@@ -45,6 +45,8 @@ struct TaskMachine {
     /// The task has failed, and a helper thread reads what has come, so that another one can go on with it.
     /// kept → completed
     case keeping
+    /// The connection is a stream. streamEnded → completed · failed → completed
+    case streaming
     /// The completion has been queued: the end.
     case completed
   }
@@ -79,6 +81,10 @@ struct TaskMachine {
     case inspectionWanted
     /// It has been.
     case inspected
+    /// The handler wants a stream of the response.
+    case responseBecomesStream
+    /// The stream is over.
+    case streamEnded(success: Bool)
     /// Cancelled, timed out, or a handler failed.
     case failed
     /// The same, and what has come is worth being kept.
@@ -93,6 +99,8 @@ struct TaskMachine {
     case final
     /// It is the response and a handler is asked first.
     case finalAsking
+    /// It opens a stream.
+    case stream
     /// It is a redirect, to be followed; `needsBody`: the request's body must be had anew for that.
     case redirect(needsBody: Bool)
     /// It is a redirect about which a handler is asked.
@@ -153,7 +161,7 @@ struct TaskMachine {
     case discardBody
     /// Let the body come.
     case receiveBody
-    /// There is no body, and the transfer is over: the response is whole once its head has been taken.
+    /// The transfer is over, and had no body but what is here: the response is whole once that has been taken.
     case receiveNothing
     /// Make the next request, or the same one again.
     case nextRequest
@@ -166,6 +174,7 @@ struct TaskMachine {
     case settleFile
     case inspectFile
     case keepFile
+    case becomeStream
     /// Queue the completion; `success` false: with the error the driver knows.
     case complete(success: Bool)
     /// As `complete(success: false)`, with `cancelled` as the error: the disposition said so.
@@ -190,7 +199,7 @@ struct TaskMachine {
     switch state {
     case .transferring, .draining: return true
     case .queued, .askingLoader, .unconnected, .inspecting, .askingRedirect, .askingChallenge, .askingResponse,
-      .askingBody, .delivering, .askingCache, .settling, .keeping, .completed:
+      .askingBody, .delivering, .askingCache, .settling, .streaming, .keeping, .completed:
       return false
     }
   }
@@ -216,14 +225,23 @@ struct TaskMachine {
     case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
+    case .responseBecomesStream: return responseBecomesStream()
+    case .streamEnded(let success): return state == .streaming ? complete(success: success) : .none
     }
+  }
+
+  private mutating func responseBecomesStream() -> Action {
+    guard case .askingResponse(let transferEnded) = state else { return .none }
+    if transferEnded { return complete(success: false) }
+    state = .streaming
+    return .becomeStream
   }
 
   private mutating func fail() -> Action {
     switch state {
     case .keeping, .completed: return .none
     case .queued, .askingLoader, .unconnected, .inspecting, .transferring, .draining, .askingRedirect,
-      .askingChallenge, .askingResponse, .askingBody, .delivering, .askingCache, .settling:
+      .askingChallenge, .askingResponse, .askingBody, .delivering, .askingCache, .settling, .streaming:
       return complete(success: false)
     }
   }
@@ -232,7 +250,7 @@ struct TaskMachine {
     switch state {
     case .keeping, .completed: return .none
     // Nothing has come that was not there before; or all has.
-    case .inspecting, .delivering, .askingCache, .settling: return complete(success: false)
+    case .inspecting, .delivering, .askingCache, .settling, .streaming: return complete(success: false)
     case .queued, .askingLoader, .unconnected, .transferring, .draining, .askingRedirect, .askingChallenge,
       .askingResponse, .askingBody:
       state = .keeping
@@ -280,6 +298,9 @@ struct TaskMachine {
     guard state == .transferring else { return .none }
     switch verdict {
     case .final: return .receiveBody
+    case .stream:
+      state = .streaming
+      return .becomeStream
     case .finalAsking:
       state = .askingResponse(transferEnded: false)
       return .askResponse
@@ -342,7 +363,8 @@ struct TaskMachine {
     }
     if transferEnded, case .failure = ending { return complete(success: false) }
     state = .transferring
-    return transferEnded ? .receiveNothing : .receiveBody
+    if transferEnded, case .success = ending { return .receiveNothing }
+    return transferEnded ? ended(ending) : .receiveBody
   }
 
   private mutating func ended(_ ending: Ending) -> Action {
@@ -364,7 +386,7 @@ struct TaskMachine {
       state = .askingResponse(transferEnded: true)
       return .none
     case .queued, .askingLoader, .unconnected, .inspecting, .askingBody, .delivering, .askingCache, .settling,
-      .keeping, .completed:
+      .streaming, .keeping, .completed:
       return .none
     }
   }

@@ -7,6 +7,8 @@ extension Transfer {
   }
 
   func complete(with failure: TaskError?) {
+    // Before libcurl closes the connection.
+    stream?.transferEnded(failure)
     let host = isAttached ? self.host : nil
     letGoOfHandle(keepsNonce: failure == nil)
     if failure != nil { sink.file?.discard() }
@@ -19,6 +21,7 @@ extension Transfer {
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
     source = nil
+    webSocket = nil
     if let host { startNext(host) }
   }
 
@@ -40,6 +43,11 @@ extension Transfer {
     metrics.duration = MonotonicClock.now - startTime
     metrics.transactions = transactions
     let hasHead = intake.isHeadComplete && !intake.isInterim
+    if let stream {
+      return Completion(
+        response: hasHead ? intake.head(url: url) : nil, error: failure, redirects: redirects, metrics: metrics,
+        bytesSent: stream.totalWritten, bytesReceived: stream.totalRead)
+    }
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: failure == nil ? completionBody : nil, error: failure, redirects: redirects,
@@ -56,6 +64,7 @@ extension Transfer {
 
   /// Lets go of everything without a word; the core itself is going.
   func abandon() {
+    stream?.abandon()
     if isAttached, let easy { attachedTo?.remove(easy) }
     isAttached = false
     load = nil

@@ -24,6 +24,7 @@ extension Transfer {
       return
     }
     expectsHead = false
+    isRaw = intake.status == 101 || !request.headers.isEmpty && isAnswerRaw()
     if intake.hasSetCookie { takeCookies() }
     if intake.hasTransportSecurity { learnTransportSecurity() }
     if intake.hasAlternativeService { learnAlternatives() }
@@ -50,6 +51,7 @@ extension Transfer {
     }
     if let caching, let verdict = cacheVerdict(caching) { return verdict }
     if let verdict = redirectVerdict() ?? downloadVerdict() { return verdict }
+    if let webSocketHandshake { return webSocketVerdict(webSocketHandshake) }
     return options.interest.contains(.response) ? .finalAsking : .final
   }
 
@@ -84,10 +86,15 @@ extension Transfer {
       if !isAttached { return fail(problem) }
     }
     beginChecks()
+    if early.count > 0 {
+      let count = deliver(early.buffer)
+      early.removeAll()
+      if count == 0, hasFailed, let error { return fail(error) }
+    }
     updatePause()
   }
 
-  /// The same where the transfer is over, and had no body.
+  /// The same where the transfer is over, and had no body but what is here.
   func receiveNothing() {
     receiveResponse()
     guard !machine.isComplete else { return }
@@ -104,6 +111,7 @@ extension Transfer {
     if isTunnelling { return bytes.count }
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
+    if isRaw, bodyMode == .hold, !hasFailed { return stash(bytes) }
     if isSuspended { return pauseReceiving() }
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
@@ -166,6 +174,8 @@ extension Transfer {
   func flush() {
     isFlushQueued = false
     guard !machine.isComplete else { return }
+    if isTakeOverDue { return becomeStream() }
+    if isRaw, bodyMode == .hold { updatePause() }
     reportSent()
     reportProgress()
     if isSuspended { return }
@@ -207,6 +217,8 @@ extension Transfer {
     var mask: Int32 = 0
     if isSuspended || isHoldingBody || sink.isWaitedFor || receiving?.isWaiting == true { mask |= CURLPAUSE_RECV }
     if isSuspended || isWaitingForChunk || sending?.isWaiting == true { mask |= CURLPAUSE_SEND }
+    // Pausing one direction alone makes libcurl look at the socket once more.
+    if isRaw, bodyMode == .hold { mask = CURLPAUSE_RECV | CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
     let before = pauseMask
     pauseMask = mask
