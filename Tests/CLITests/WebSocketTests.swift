@@ -127,7 +127,7 @@ import Testing
         did_close = function(_, task, code, reason) print("close", code, reason) end,
         did_complete = function(_, task, err) print("complete", err) end,
       })
-      local task = session:web_socket_task(base, { "unheard-of", "superchat", "chat" })
+      local task = session:web_socket_task(base, { "unheard-of", "chat" })
       task:send("x")
       """
     let rest = """
