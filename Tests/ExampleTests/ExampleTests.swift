@@ -6,7 +6,7 @@ import Testing
 @Suite struct ExampleTests {
   static let cases =
     getCases + formCases + multipartCases + mapCases + redirectCases + progressCases + retryCases + crawlCases
-    + loginCases + styleCases
+    + loginCases + streamCases + styleCases
 
   static let scripts = ((try? FileManager.default.contentsOfDirectory(atPath: Example.folder)) ?? []).sorted()
 

@@ -70,6 +70,17 @@ function http.cookie_storage(fields) end
 ---@return http.cache
 function http.cache(fields) end
 
+---A storage for credentials, to be given to a configuration or to be looked into.
+---@param fields? { path?: string, netrc?: string|boolean, credential_command?: string|http.credential_command } `path`: the file of permanent credentials. `netrc`: a netrc file, or true for `$NETRC` or `~/.netrc`.
+---@return http.credential_storage|nil storage
+---@return http.error? err A file cannot be read, or others can read it.
+function http.credential_storage(fields) end
+
+---Makes a protection space, for `http.credential_storage`.
+---@param fields http.protection_space.fields
+---@return http.protection_space
+function http.protection_space(fields) end
+
 ---Makes a credential, to answer a challenge with.
 ---@param fields http.credential.fields
 ---@return http.credential

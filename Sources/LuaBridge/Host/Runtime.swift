@@ -37,6 +37,7 @@ enum NativeModules {
         return CoreModule.make(scheduler, stores)
       },
       CookieModule.name: CookieModule(stores: stores).make,
+      CredentialModule.name: CredentialModule(stores: stores).make,
       URLModule.name: URLModule.make,
       DateModule.name: DateModule.make,
       FileModule.name: FileModule.make,

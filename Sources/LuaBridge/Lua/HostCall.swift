@@ -91,5 +91,6 @@ public enum HostTypeNumber: Int32, CaseIterable, Sendable {
   case document
   case node
   case cookieStorage
+  case credentialStorage
   case cache
 }

@@ -12,13 +12,16 @@ enum ConfigurationArguments {
   ) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
     configuration.cookieStorage = stores.cookies
+    configuration.credentialStorage = stores.credentials
+    configuration.hstsStorage = stores.hsts
+    configuration.alternativeServices = stores.alternatives
     configuration.cache = stores.cache
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
         return .failure(Problem(message: "a configuration field has no name"))
       }
-      guard set(name, call, index + 1, in: &configuration) else {
+      guard set(name, call, index + 1, stores, in: &configuration) else {
         return .failure(Problem(message: "configuration field '\(name)' has a value of the wrong kind"))
       }
       index += 2
@@ -27,7 +30,8 @@ enum ConfigurationArguments {
   }
 
   private static func set(
-    _ name: String, _ call: HostCall, _ index: Int, in configuration: inout SessionConfiguration
+    _ name: String, _ call: HostCall, _ index: Int, _ stores: StoreRegistry,
+    in configuration: inout SessionConfiguration
   ) -> Bool {
     switch name {
     case "timeout_for_request": assign(call.number(index)) { configuration.timeoutForRequest = $0 }
@@ -39,8 +43,6 @@ enum ConfigurationArguments {
     case "cache": assign(storage(call, index, CacheModule.type)) { configuration.cache = $0 }
     case "http_additional_headers":
       assign(TaskArguments.fields(call.bytes(index))) { configuration.additionalHeaders = $0 }
-    case "credential_storage":
-      assign(call.isNil(index) ? nil : call.boolean(index)) { if !$0 { configuration.credentialStorage = .none } }
     case "user_agent": assign(call.string(index)) { configuration.userAgent = $0 }
     case "proxy_http": assign(call.string(index)) { proxy(http: $0, in: &configuration) }
     case "proxy_https": assign(call.string(index)) { proxy(https: $0, in: &configuration) }
@@ -68,6 +70,14 @@ enum ConfigurationArguments {
       assign(TrustArguments.clientCertificate(call, index)) { configuration.clientCertificate = $0 }
     case "cookie_storage":
       assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
+    case "credential_storage":
+      assign(storage(call, index, CredentialModule.storage)) { configuration.credentialStorage = $0 }
+    case "remembers_hosts":
+      assign(call.boolean(index)) { remembers in
+        if remembers { return }
+        configuration.hstsStorage = HSTSStorage()
+        configuration.alternativeServices = AlternativeServiceStorage()
+      }
     case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
     case "http_cookie_accept_policy":
       assign(call.string(index).flatMap(CookieAcceptPolicy.init(rawValue:))) { configuration.cookieAcceptPolicy = $0 }

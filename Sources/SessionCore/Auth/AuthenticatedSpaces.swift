@@ -20,6 +20,11 @@ final class AuthenticatedSpaces {
 
   var isEmpty: Bool { servers.isEmpty && proxies.isEmpty }
 
+  func removeAll() {
+    servers.removeAll()
+    proxies.removeAll()
+  }
+
   /// The entry for a path, the longest match first.
   func server(_ place: Place, path: String) -> Entry? {
     servers[place]?.filter { $0.covers(path) }.max { depth($0, path) < depth($1, path) }

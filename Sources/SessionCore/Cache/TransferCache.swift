@@ -76,9 +76,10 @@ extension Transfer {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       fields.append(field)
     }
+    let byHand = MessageFields(fields)
     return CacheRequest(
-      method: request.method, key: CacheKey.make(url), fields: MessageFields(fields), policy: cachePolicy,
-      identity: cacheIdentity)
+      method: request.method, key: CacheKey.make(url), fields: byHand, policy: cachePolicy,
+      identity: cacheIdentity, cookies: { [unowned self] in cookieField ?? byHand.bytes("cookie") })
   }
 
   // MARK: The head

@@ -77,6 +77,8 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
+  /// The task is to open a WebSocket: a 101 that does makes it one, anything else that is final ends it.
+  public var webSocketRequest: WebSocketRequest?
   /// `nil`: the session's.
   public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.
@@ -160,7 +162,6 @@ public struct SessionConfiguration {
   /// `nil`: `httpscript/<version>`.
   public var userAgent: String?
   public var proxy: ProxyConfiguration = .environment
-  public var credentialStorage = CredentialStorage.ownMemory
   public var httpVersion: HTTPVersionPolicy = .automatic
   /// "host:port" to address (`CURLOPT_RESOLVE`).
   public var resolve: [(String, String)] = []
@@ -178,6 +179,12 @@ public struct SessionConfiguration {
   public var clientCertificate: ClientCertificate?
   /// Where cookies are kept; `nil`: they are neither kept nor sent.
   public var cookieStorage: CookieStorage?
+  /// Where credentials are kept; `nil`: none are, beyond a task.
+  public var credentialStorage: CredentialStorage? = CredentialStorage()
+  /// Where the hosts are kept that want https only; `nil`: nobody is asked to.
+  public var hstsStorage: HSTSStorage?
+  /// Where origins can be had as well (Alt-Svc); `nil`: that is of no interest.
+  public var alternativeServices: AlternativeServiceStorage?
   /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
   public var shouldSetCookies = true
   /// When cookies are kept. (The storage has a policy too: both must allow it.)

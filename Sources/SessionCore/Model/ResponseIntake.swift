@@ -25,6 +25,8 @@ struct ResponseIntake {
   /// It is a stored response.
   var isFromCache = false
   private(set) var hasSetCookie = false
+  private(set) var hasTransportSecurity = false
+  private(set) var hasAlternativeService = false
   private(set) var isHeadComplete = false
 
   var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
@@ -116,6 +118,8 @@ struct ResponseIntake {
   private mutating func note(_ field: UnsafeRawBufferPointer) {
     guard let first = field.first else { return }
     switch first | 0x20 {
+    case UInt8(ascii: "a"):
+      if HeaderText.value(of: "alt-svc", in: field) != nil { hasAlternativeService = true }
     case UInt8(ascii: "c"):
       if let value = HeaderText.value(of: "content-length", in: field) {
         contentLength = HeaderText.number(value) ?? -1
@@ -135,7 +139,11 @@ struct ResponseIntake {
         hasCachingFields = true
       }
     case UInt8(ascii: "s"):
-      if HeaderText.value(of: "set-cookie", in: field) != nil { hasSetCookie = true }
+      if HeaderText.value(of: "set-cookie", in: field) != nil {
+        hasSetCookie = true
+      } else if HeaderText.value(of: "strict-transport-security", in: field) != nil {
+        hasTransportSecurity = true
+      }
     case UInt8(ascii: "t"):
       if HeaderText.value(of: "transfer-encoding", in: field) != nil { isChunked = true }
     default: break

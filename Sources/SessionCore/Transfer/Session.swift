@@ -15,6 +15,8 @@ final class Session {
   let plainHeaders: HeaderList
   /// Where stored cookies to be sent come from.
   let cookiesToSend: CookieStorage?
+  /// Which hosts want https only.
+  let hsts: HSTSStorage?
   /// Its multi handles.
   private var lanes: Lanes
   /// Those of requests with a service type of their own, whose connections are marked otherwise.
@@ -26,11 +28,13 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// OpenSSL's settings, made with the first stream that needs them.
+  private var madeTLSContext: Result<TLSContext, TaskError>?
   /// Handles with a nonce that Digest goes on with, by what it is good for.
   private var keptHandles: [NonceKey: [EasyHandle]] = [:]
   /// Where it has been let in.
   let spaces = AuthenticatedSpaces()
-  let credentialStore: CredentialStore?
+  let credentialStorage: CredentialStorage?
   /// Of the handles: older ones are not used again.
   private var generation = 0
   /// Tasks that are not complete.
@@ -49,12 +53,9 @@ final class Session {
     self.core = core
     self.lanes = lanes
     connectionOptions = ConnectionOptions(configuration)
-    switch configuration.credentialStorage {
-    case .ownMemory: credentialStore = CredentialMemory()
-    case .none: credentialStore = nil
-    case .store(let store): credentialStore = store
-    }
+    credentialStorage = configuration.credentialStorage
     proxies = ProxyRules(configuration.proxy)
+    hsts = configuration.hstsStorage
     cache = configuration.cache
     cache.map(core.caches.adopt)
     trust = SessionTrust(configuration)
@@ -75,6 +76,13 @@ final class Session {
   private static func makeLanes(_ core: SessionCore, _ configuration: SessionConfiguration) -> Lanes? {
     let limit = min(configuration.maximumConnectionsPerHost, Host.connectionLimit)
     return Lanes(core: core, idleConnections: max(64, 2 * limit))
+  }
+
+  /// What streams speak TLS with.
+  func tlsContext() -> Result<TLSContext, TaskError> {
+    let context = madeTLSContext ?? TLSContext.make(configuration)
+    madeTLSContext = context
+    return context
   }
 
   func takeHandle() -> EasyHandle? {
@@ -109,8 +117,15 @@ final class Session {
 
   /// A challenge may be answered without a handler.
   var hasStoredCredentials: Bool {
-    if case .store = configuration.credentialStorage { return true }
-    return !spaces.isEmpty
+    !spaces.isEmpty || credentialStorage?.mayHold(core.now) ?? false
+  }
+
+  /// Forgets what it has learnt of hosts: who wants https, and who takes which credentials.
+  func forget() {
+    hsts?.removeAll()
+    configuration.alternativeServices?.removeAll()
+    spaces.removeAll()
+    keptHandles.removeAll()
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).

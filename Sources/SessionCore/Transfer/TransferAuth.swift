@@ -9,6 +9,8 @@ final class TransferAuth {
     var hasTriedOwn = false
     /// The answer is the task's own, and holds for the whole origin.
     var isOwn = false
+    /// The credential storage's program has been asked.
+    var hasLookedUp = false
     /// The credentials went along because they had been accepted before.
     var isAnticipated = false
   }

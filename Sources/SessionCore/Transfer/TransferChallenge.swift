@@ -56,11 +56,16 @@ extension Transfer {
 
   /// Asks the handler about the strongest challenge; without one, the session's credentials answer.
   private func nextQuestion(_ auth: TransferAuth) -> Step {
-    guard let offer = auth[proxy: auth.asksProxy].exchange.current else { return .deliver }
-    let wanted: Interest =
-      protectionSpace(offer, isProxy: auth.asksProxy).isConnectionLevel ? .connectionChallenge : .challenge
-    if options.interest.contains(wanted) { return .ask }
-    return answerWithStored(auth) ? .follow : .deliver
+    guard auth[proxy: auth.asksProxy].exchange.current != nil else { return .deliver }
+    if hasChallengeHandler(auth) { return .ask }
+    if answerWithStored(auth) { return .follow }
+    return lookupSpace(auth) == nil ? .deliver : .ask
+  }
+
+  private func hasChallengeHandler(_ auth: TransferAuth) -> Bool {
+    guard let offer = auth[proxy: auth.asksProxy].exchange.current else { return false }
+    let isConnectionLevel = protectionSpace(offer, isProxy: auth.asksProxy).isConnectionLevel
+    return options.interest.contains(isConnectionLevel ? .connectionChallenge : .challenge)
   }
 
   /// Answers with the credentials that the task's options, its URL or the proxy's give, once.
@@ -86,7 +91,7 @@ extension Transfer {
   }
 
   private func storedCredential(_ offer: AuthenticationChallenge, _ auth: TransferAuth) -> Credential? {
-    session.credentialStore?.defaultCredential(for: protectionSpace(offer, isProxy: auth.asksProxy))
+    session.credentialStorage?.defaultCredential(for: protectionSpace(offer, isProxy: auth.asksProxy))
   }
 
   /// Puts credentials into the next request. False when they do not fit the challenge, or have just been refused.
@@ -109,9 +114,35 @@ extension Transfer {
 
   // MARK: The handler
 
+  /// A program that knows credentials comes before the handler, who is told what it said.
   func askChallenge() {
     if let question = connectionTrust?.question { return ask(question) }
-    guard let auth, let offer = auth[proxy: auth.asksProxy].exchange.current else { return }
+    guard let auth else { return }
+    if let storage = session.credentialStorage, let space = lookupSpace(auth) {
+      auth[proxy: auth.asksProxy].hasLookedUp = true
+      return core.lookUp(space, in: storage, for: id)
+    }
+    askHandler(auth)
+  }
+
+  /// The space that the storage's program is to be asked about: once for each party, where nothing is stored.
+  private func lookupSpace(_ auth: TransferAuth) -> ProtectionSpace? {
+    let party = auth[proxy: auth.asksProxy]
+    guard let storage = session.credentialStorage, storage.command != nil, !party.hasLookedUp,
+      let offer = party.exchange.current, storedCredential(offer, auth) == nil
+    else { return nil }
+    return protectionSpace(offer, isProxy: auth.asksProxy)
+  }
+
+  /// The program has answered; what it said is in the storage.
+  func lookupFinished() {
+    guard case .askingChallenge = machine.state, connectionTrust?.question == nil, let auth else { return }
+    if hasChallengeHandler(auth) { return askHandler(auth) }
+    answerWithStored(auth) ? followChallenge() : deliverChallenge()
+  }
+
+  private func askHandler(_ auth: TransferAuth) {
+    guard let offer = auth[proxy: auth.asksProxy].exchange.current else { return }
     let challenge = Challenge(protectionSpace(offer, isProxy: auth.asksProxy))
     challenge.parameters = offer.parameters
     if let token = offer.token { challenge.parameters.append((name: "token68", value: token)) }
@@ -184,9 +215,9 @@ extension Transfer {
 
   private func keepAccepted(_ auth: TransferAuth, isProxy: Bool) {
     guard let (credential, offer) = auth[proxy: isProxy].exchange.accepted(), let place = place(isProxy: isProxy),
-      credential.persistence != .none, let store = session.credentialStore
+      credential.persistence != .none, let storage = session.credentialStorage
     else { return }
-    store.accepted(credential, in: protectionSpace(offer, isProxy: isProxy))
+    storage.accepted(credential, in: protectionSpace(offer, isProxy: isProxy))
     let path = requestPath
     let entry = AuthenticatedSpaces.Entry(
       realm: offer.realm, method: offer.scheme, credential: credential, answer: auth[proxy: isProxy].answer,

@@ -7,6 +7,16 @@ extension Transfer {
   /// wait; a host that is known needs no parsing before. No host where a load was found instead. False when that ended
   /// the task.
   func findHost() -> Bool {
+    guard lookUpHost() else { return false }
+    guard let hsts = session.hsts, let host, host.scheme == "http", hsts.covers(host.name, now: core.now) else {
+      return true
+    }
+    request.url = HSTSStorage.secured(request.url)
+    urlLook = URLLook(request.url)
+    return lookUpHost()
+  }
+
+  private func lookUpHost() -> Bool {
     let look = urlLook
     let isUsual = service == session.configuration.serviceType
     if look.isPlain, isUsual, let known = knownHost(look) {
@@ -100,6 +110,8 @@ extension Transfer {
     let shape = requestShape
     let isProbing = auth?.isProbing ?? false
     isBodyInline = shape == .post && !isProbing
+    let alternative = session.configuration.alternativeServices == nil ? nil : alternative(to: host)
+    alternativeUsed = alternative.map { "\($0.host):\($0.port)" }
     var setup = RequestSetup(headers: makeHeaders(shape), shape: shape)
     setup.customMethod = customMethod(shape)
     if case .data(let bytes) = request.body, !isProbing { setup.body = bytes }
@@ -108,9 +120,14 @@ extension Transfer {
     setup.largeBuffer = sink.file != nil
     setup.proxy = auth.map { $0.proxy.answer.isNone ? host.proxy : host.bareProxy } ?? host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
+    if asksForStream {
+      setup.httpVersion = Int(CURL_HTTP_VERSION_1_1)
+      setup.tunnels = true
+    }
     let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
     setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
     setup.streamWeight = RequestSetup.weight(priority: priority)
+    if let alternativeUsed { setup.connectTo = "\(host.name):\(host.port):\(alternativeUsed)" }
     return setup
   }
 
@@ -160,7 +177,8 @@ extension Transfer {
     let replacesField = auth.map { !$0.server.answer.isNone } ?? false
     let cookies = session.cookiesToSend == nil ? nil : cookieField
     let conditions = caching?.load.conditions ?? []
-    let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty
+    caching?.sends(cookies: cookies)
+    let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty && alternativeUsed == nil
     let isPlain = request.headers.isEmpty && addsNothing && options.decompress
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
@@ -175,6 +193,7 @@ extension Transfer {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
     }
+    if let alternativeUsed { list.append("Alt-Used: \(alternativeUsed)") }
     if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
     if let authorization { list.append("Authorization: \(authorization)") }
     conditions.forEach(list.append)

@@ -24,7 +24,10 @@ extension Transfer {
       return
     }
     expectsHead = false
+    isRaw = intake.status == 101 || !request.headers.isEmpty && isAnswerRaw()
     if intake.hasSetCookie { takeCookies() }
+    if intake.hasTransportSecurity { learnTransportSecurity() }
+    if intake.hasAlternativeService { learnAlternatives() }
     if options.interest.contains(.sentBodyData), source != nil { queueFlush() }
     // With credentials in its hands, libcurl may answer by itself.
     let mayBeAnswered = auth != nil && mayAnswerItself
@@ -48,6 +51,7 @@ extension Transfer {
     }
     if let caching, let verdict = cacheVerdict(caching) { return verdict }
     if let verdict = redirectVerdict() { return verdict }
+    if let webSocketHandshake { return webSocketVerdict(webSocketHandshake) }
     return options.interest.contains(.response) ? .finalAsking : .final
   }
 
@@ -80,10 +84,15 @@ extension Transfer {
       error = problem
       if !isAttached { return fail(problem) }
     }
+    if early.count > 0 {
+      let count = deliver(early.buffer)
+      early.removeAll()
+      if count == 0, hasFailed, let error { return fail(error) }
+    }
     updatePause()
   }
 
-  /// The same where the transfer is over, and had no body.
+  /// The same where the transfer is over, and had no body but what is here.
   func receiveNothing() {
     receiveResponse()
     guard !machine.isComplete else { return }
@@ -100,17 +109,30 @@ extension Transfer {
     if isTunnelling { return bytes.count }
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
+    if isRaw, bodyMode == .hold, !hasFailed { return stash(bytes) }
     if isSuspended { return pauseReceiving() }
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
     switch bodyMode {
-    case .hold: return pauseReceiving()
+    case .hold: return hold(bytes)
     case .drop:
       dropped += bytes.count
       caching?.record(bytes)
       return dropsConnection ? 0 : bytes.count
     case .deliver: return deliver(bytes)
     }
+  }
+
+  /// A short refusal is taken while a handler is asked for credentials: its connection is then free for what the handler
+  /// itself may ask of the same host.
+  private func hold(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard takesRefusal, early.count + bytes.count <= Self.drainLimit else { return pauseReceiving() }
+    return early.append(bytes) ? bytes.count : 0
+  }
+
+  private var takesRefusal: Bool {
+    if case .askingChallenge = machine.state { return intake.contentLength <= Self.drainLimit }
+    return false
   }
 
   /// A line of a head, before libcurl has stored it. libcurl 7.88 joins a folded line to the header stored last, which
@@ -149,6 +171,8 @@ extension Transfer {
   func flush() {
     isFlushQueued = false
     guard !machine.isComplete else { return }
+    if isTakeOverDue { return becomeStream() }
+    if isRaw, bodyMode == .hold { updatePause() }
     reportSent()
     reportProgress()
     if isSuspended { return }
@@ -189,6 +213,8 @@ extension Transfer {
     var mask: Int32 = 0
     if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
     if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
+    // Pausing one direction alone makes libcurl look at the socket once more.
+    if isRaw, bodyMode == .hold { mask = CURLPAUSE_RECV | CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
     let before = pauseMask
     pauseMask = mask
@@ -202,7 +228,9 @@ extension Transfer {
     if result != CURLE_OK { transferEnded(result) }
   }
 
-  private var isHoldingBody: Bool { bodyMode == .hold && intake.isHeadComplete && !intake.isInterim }
+  private var isHoldingBody: Bool {
+    bodyMode == .hold && intake.isHeadComplete && !intake.isInterim && !takesRefusal
+  }
 
   private func pauseReceiving() -> Int {
     pauseMask |= CURLPAUSE_RECV

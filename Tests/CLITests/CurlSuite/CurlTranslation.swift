@@ -12,16 +12,16 @@ struct CurlTranslation {
   private static let local: Set<String> = [
     "output", "output-dir", "dump-header", "remote-name", "remote-header-name", "write-out", "include", "silent",
     "show-error", "no-progress-meter", "no-include", "no-clobber", "clobber", "remove-on-error", "stderr",
-    "create-dirs", "fail", "fail-with-body", "no-remote-name", "progress-bar", "ipv4", "proto", "http1.1", "basic",
+    "create-dirs", "junk-session-cookies", "fail", "fail-with-body", "no-remote-name", "progress-bar", "ipv4", "proto",
+    "http1.1", "basic",
     "no-basic", "expect100-timeout",
   ]
 
   /// Options of things that this suite does not cover, by the rule that says so.
   private static let skipped: [String: String] = [
-    "cookie-jar": "cookies", "junk-session-cookies": "cookies", "config": "curl's configuration files",
-    "netrc": "netrc", "netrc-file": "netrc", "netrc-optional": "netrc",
-    "proxy-ntlm": "a scheme for the proxy said beforehand", "libcurl": "curl's code generator",
-    "etag-save": "etag files",
+    "config": "curl's configuration files", "netrc": "netrc sent unasked", "netrc-file": "netrc sent unasked",
+    "netrc-optional": "netrc sent unasked", "proxy-ntlm": "a scheme for the proxy said beforehand",
+    "libcurl": "curl's code generator", "etag-save": "etag files",
     "etag-compare": "etag files", "http0.9": "HTTP/0.9", "no-http0.9": "HTTP/0.9", "http1.0": "HTTP/1.0 requests",
     "connect-to": "--connect-to", "request-target": "--request-target", "socks5": "SOCKS",
     "location-trusted": "--location-trusted", "ignore-content-length": "--ignore-content-length",
@@ -45,6 +45,19 @@ struct CurlTranslation {
     }
     if one.hasConfigurationHome { throw Skip(rule: "curl's configuration files") }
     return try operations.flatMap { operation in try operation.urls.map { try step($0, operation.options) } }
+  }
+
+  /// What curl's cookie engine begins with, as files' bytes in hexadecimal; nil where it is not asked for.
+  func cookies() throws -> JSONValue? {
+    let options = CurlOption.operations(one.command).flatMap(\.options)
+    let names = options.filter { $0.name == "cookie" && !$0.value.contains("=") }.map(\.value)
+    guard !names.isEmpty || options.contains(where: { $0.name == "cookie-jar" }) else { return nil }
+    if options.contains(where: { $0.name == "header" && $0.value.lowercased().hasPrefix("host:") }) {
+      throw Skip(rule: "cookies for the host of a Host field set by hand")
+    }
+    let files = one.files.filter { names.contains($0.name) }
+    let junk = options.contains { $0.name == "junk-session-cookies" }
+    return .object(["files": .array(files.map { .string(hexadecimal($0.content)) }), "junk": .bool(junk)])
   }
 
   private func step(_ url: String, _ options: [CurlOption]) throws -> JSONValue {
@@ -98,8 +111,8 @@ private struct CurlStep {
       headers.append(("Referer", value))
     case "range": headers.append(("Range", "bytes=" + value))
     case "cookie":
-      guard value.contains("=") else { throw CurlTranslation.Skip(rule: "cookies") }
-      headers.append(("Cookie", value))
+      if value.contains("=") { headers.append(("Cookie", value)) }
+    case "cookie-jar": break
     case "time-cond": members["if_modified_since"] = .string(value)
     case "data", "data-binary", "data-urlencode", "json", "upload-file": try body(option)
     case "request": members["method"] = .string(value)
@@ -242,7 +255,9 @@ private struct CurlStep {
     return configuration
   }
 
-  private func hexadecimal(_ text: String) -> String {
-    latin1Bytes(text).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+}
+
+/// Bytes as JSON can carry them.
+private func hexadecimal(_ text: String) -> String {
+  latin1Bytes(text).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

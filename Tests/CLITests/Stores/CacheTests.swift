@@ -241,6 +241,24 @@ import Testing
       prints: ["Bearer a\tfalse", "Bearer b\tfalse", "Bearer a\ttrue", "nobody"])
   }
 
+  @Test("what varies with cookies varies with the stored ones, as they were sent")
+  func storedCookies() async throws {
+    let server = try ScriptedServer { request in
+      let fields = [("Cache-Control", "max-age=600"), ("Vary", "Cookie"), ("Set-Cookie", "a=1")]
+      return Reply(fields: fields, request["Cookie"] ?? "none")
+    }
+    let script = #"""
+      local session = http.session(http.configuration.ephemeral())
+      for _ = 1, 3 do
+        local r = session:get(base)
+        print(r.body, r.from_cache)
+      end
+      session.configuration.cookie_storage:clear()
+      print(session:get(base).body, #session.configuration.cookie_storage:cookies())
+      """#
+    try await expectScript(script, [server.url], prints: ["none\tfalse", "a=1\tfalse", "a=1\ttrue", "none\t0"])
+  }
+
   @Test("ranges are cut from what is stored; parts are put together and completed")
   func ranges() async throws {
     let text = "ABCDEFGHIJ"
