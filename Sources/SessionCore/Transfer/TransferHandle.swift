@@ -154,7 +154,8 @@ extension Transfer {
       switch machine.state {
       // Nothing has been given to the sink.
       case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
-      case .askingResponse where download != nil: return .success(undelivered: false, settles: false)
+      case .askingResponse where download != nil || early.count > 0:
+        return .success(undelivered: false, settles: false)
       default: return successfulEnding()
       }
     }

@@ -116,7 +116,7 @@ extension Transfer {
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
     switch bodyMode {
-    case .hold: return pauseReceiving()
+    case .hold: return hold(bytes)
     case .drop:
       dropped += bytes.count
       caching?.record(bytes)
@@ -126,6 +126,18 @@ extension Transfer {
       if let throttled = waitsToReceive(bytes.count) { return throttled }
       return deliver(bytes)
     }
+  }
+
+  /// A short refusal is taken while a handler is asked for credentials: its connection is then free for what the handler
+  /// itself may ask of the same host.
+  private func hold(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard takesRefusal, early.count + bytes.count <= Self.drainLimit else { return pauseReceiving() }
+    return early.append(bytes) ? bytes.count : 0
+  }
+
+  private var takesRefusal: Bool {
+    if case .askingChallenge = machine.state { return intake.contentLength <= Self.drainLimit }
+    return false
   }
 
   /// A line of a head, before libcurl has stored it. libcurl 7.88 joins a folded line to the header stored last, which
@@ -232,7 +244,9 @@ extension Transfer {
     if result != CURLE_OK { transferEnded(result) }
   }
 
-  private var isHoldingBody: Bool { bodyMode == .hold && intake.isHeadComplete && !intake.isInterim }
+  private var isHoldingBody: Bool {
+    bodyMode == .hold && intake.isHeadComplete && !intake.isInterim && !takesRefusal
+  }
 
   func pauseReceiving() -> Int {
     pauseMask |= CURLPAUSE_RECV

@@ -18,7 +18,7 @@ import Testing
       "twenty calls at once fetch one token; later ones carry it; a refused one is replaced",
       """
       local auth, fetched = require "http.auth", 0
-      local session = http.session(http.configuration.ephemeral { http_maximum_connections_per_host = 20 })
+      local session = http.session(http.configuration.ephemeral())
       local token = auth.token { fetch = function(own)
         assert(own == session and assert(own:get(base .. "/token")).body == "pw")
         fetched = fetched + 1
