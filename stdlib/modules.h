@@ -12,6 +12,9 @@ static const char m_http_active[] = {
 static const char m_http_auth[] = {
 #embed "http/auth.lua"
 };
+static const char m_http_become[] = {
+#embed "http/become.lua"
+};
 static const char m_http_cache[] = {
 #embed "http/cache.lua"
 };
@@ -23,6 +26,9 @@ static const char m_http_call[] = {
 };
 static const char m_http_challenge[] = {
 #embed "http/challenge.lua"
+};
+static const char m_http_channel[] = {
+#embed "http/channel.lua"
 };
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
@@ -180,6 +186,9 @@ static const char m_http_sigv4[] = {
 static const char m_http_steps[] = {
 #embed "http/steps.lua"
 };
+static const char m_http_stream[] = {
+#embed "http/stream.lua"
+};
 static const char m_http_task[] = {
 #embed "http/task.lua"
 };
@@ -195,6 +204,9 @@ static const char m_http_url[] = {
 static const char m_http_verbs[] = {
 #embed "http/verbs.lua"
 };
+static const char m_http_web_socket[] = {
+#embed "http/web_socket.lua"
+};
 static const char m_http_xml[] = {
 #embed "http/xml.lua"
 };
@@ -206,10 +218,12 @@ static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
     {"http.auth", m_http_auth, sizeof m_http_auth},
+    {"http.become", m_http_become, sizeof m_http_become},
     {"http.cache", m_http_cache, sizeof m_http_cache},
     {"http.cached_response", m_http_cached_response, sizeof m_http_cached_response},
     {"http.call", m_http_call, sizeof m_http_call},
     {"http.challenge", m_http_challenge, sizeof m_http_challenge},
+    {"http.channel", m_http_channel, sizeof m_http_channel},
     {"http.charset", m_http_charset, sizeof m_http_charset},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
     {"http.cookie_files", m_http_cookie_files, sizeof m_http_cookie_files},
@@ -262,11 +276,13 @@ static const module modules[] = {
     {"http.settings", m_http_settings, sizeof m_http_settings},
     {"http.sigv4", m_http_sigv4, sizeof m_http_sigv4},
     {"http.steps", m_http_steps, sizeof m_http_steps},
+    {"http.stream", m_http_stream, sizeof m_http_stream},
     {"http.task", m_http_task, sizeof m_http_task},
     {"http.task_events", m_http_task_events, sizeof m_http_task_events},
     {"http.terminal", m_http_terminal, sizeof m_http_terminal},
     {"http.url", m_http_url, sizeof m_http_url},
     {"http.verbs", m_http_verbs, sizeof m_http_verbs},
+    {"http.web_socket", m_http_web_socket, sizeof m_http_web_socket},
     {"http.xml", m_http_xml, sizeof m_http_xml},
     {"json", m_json, sizeof m_json},
 };

@@ -1,8 +1,11 @@
 #define _GNU_SOURCE
 #include "CCurlShim.h"
 
+#include <arpa/nameser.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <resolv.h>
 #include <ifaddrs.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -71,6 +74,10 @@ CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
+CURLcode hs_easy_get_socket(CURL *easy, curl_socket_t *value) {
+  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
+}
+
 void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
   long connects = 0;
   curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
@@ -90,6 +97,12 @@ void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
   curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &facts->local_port);
   curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &facts->remote_address);
   curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &facts->remote_port);
+}
+
+void *hs_easy_get_ssl(CURL *easy) {
+  struct curl_tlssessioninfo *info = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) || !info) return NULL;
+  return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
 }
 
 typedef const char *(*ssl_text)(const void *);
@@ -149,6 +162,10 @@ CURLcode hs_message_result(const CURLMsg *message) { return message->data.result
 
 int hs_open_socket(const struct curl_sockaddr *address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int hs_query_service(const char *name, unsigned char *answer, int capacity) {
+  return res_query(name, ns_c_in, ns_t_srv, answer, capacity);
 }
 
 void hs_mark_socket(int descriptor, int type_of_service, int priority) {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ExampleTests {
   static let cases =
     getCases + formCases + multipartCases + mapCases + redirectCases + offlineCases + progressCases + retryCases
-    + crawlCases + loginCases + styleCases
+    + crawlCases + loginCases + streamCases + styleCases
 
   static let scripts = ((try? FileManager.default.contentsOfDirectory(atPath: Example.folder)) ?? []).sorted()
 

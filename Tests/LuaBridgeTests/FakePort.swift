@@ -45,8 +45,8 @@ final class FakePort: Port {
     case .answer(let id, let answer): pending += onAnswer(id, answer)
     case .cancelTask(let id): pending += onCancel(id)
     case .invalidateSession(let id, _): pending.append(.sessionInvalidated(id))
-    case .createSession, .suspendTask, .resumeTask, .setPriority, .closeIdleConnections, .forgetHosts,
-      .removeDownload, .writeCache:
+    case .createSession, .startStream, .stream, .webSocket, .suspendTask, .resumeTask, .closeIdleConnections,
+      .removeDownload, .setPriority, .writeCache, .forgetHosts:
       break
     }
   }

@@ -63,6 +63,28 @@ struct TaskMachineTests {
       ]
     ),
     (
+      "a stream",
+      [
+        (.turnGranted, .attach), (.head(.finalAsking), .askResponse), (.responseBecomesStream, .becomeStream),
+        (.ended(.failure), .none), (.streamEnded(success: true), .complete(success: true)),
+      ]
+    ),
+    (
+      "a WebSocket that is lost",
+      [
+        (.turnGranted, .attach), (.head(.stream), .becomeStream),
+        (.streamEnded(success: false), .complete(success: false)),
+      ]
+    ),
+    (
+      "a stream wanted of a response that is over",
+      [
+        (.turnGranted, .attach), (.head(.finalAsking), .askResponse),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.responseBecomesStream, .complete(success: false)),
+      ]
+    ),
+    (
       "refused redirect, to a file",
       [
         (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
@@ -150,6 +172,15 @@ struct TaskMachineTests {
       [
         (.turnGranted, .attach), (.head(.finalAsking), .askResponse),
         (.responseAnswered(allow: false), .refuseResponse),
+      ]
+    ),
+    (
+      "response without a body, over while the handler thinks",
+      [
+        (.turnGranted, .attach), (.head(.finalAsking), .askResponse),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.responseAnswered(allow: true), .receiveNothing),
+        (.ended(.success(undelivered: false, settles: true)), .settleFile),
       ]
     ),
     (

@@ -109,9 +109,9 @@ local function tell_creation(self, one)
 end
 
 -- Makes a task; raises at the caller's line when the session is invalid.
-function methods:_task(kind, req, settings, completion)
+function methods:_task(kind, req, settings, completion, class)
   if completion ~= nil then options.expect(completion, "function", "the completion") end
-  local one = task.new(self, kind, count_new_task(self), req, settings)
+  local one = task.new(self, kind, count_new_task(self), req, settings, class)
   one.completion = completion
   self._waiting[one] = true
   if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
@@ -139,6 +139,18 @@ end
 function methods:data_task(given, completion)
   check_receiver(self, "data_task")
   return self:_task("data", to_request(given, "argument #1 of data_task"), nil, completion)
+end
+
+-- session:stream_task(host, port) or session:stream_task{ service = { name, type, domain } } -> task, suspended.
+function methods:stream_task(place, port)
+  check_receiver(self, "stream_task")
+  return require("http.stream").new(self, place, port)
+end
+
+-- session:web_socket_task(url_or_request [, protocols]) -> task, suspended.
+function methods:web_socket_task(given, protocols)
+  check_receiver(self, "web_socket_task")
+  return require("http.web_socket").new(self, to_request(given, "argument #1 of web_socket_task"), protocols)
 end
 
 local SOURCE = { file = "string", data = "string", stream = "boolean" }

@@ -155,7 +155,11 @@ function steps.response(self, head)
   if self.completing then return end
   if disposition == nil or disposition == "allow" then return core.answer_response(self.number, true) end
   if disposition == "cancel" then return core.answer_response(self.number, false) end
-  error(("did_receive_response must return \"allow\" or \"cancel\", not %s"):format(tostring(disposition)), 0)
+  if disposition == "become_download" or disposition == "become_stream" then
+    return require("http.become")[disposition](self, head)
+  end
+  error(('did_receive_response must return "allow", "cancel", "become_download" or "become_stream", not %s'):format(
+    tostring(disposition)), 0)
 end
 
 function steps.cache(self, data, stored_at, info, ...)

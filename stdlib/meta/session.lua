@@ -109,6 +109,19 @@ local session = {}
 ---@return http.task
 function session:data_task(request, completion) end
 
+---Makes a stream task to a host and port, or to a service found by its DNS-SD names (SRV records from the system's
+---resolver; multicast DNS only where that knows it), suspended.
+---@param host string|{ host: string, port: integer }|{ service: { name: string, type: string, domain?: string } } A name or address.
+---@param port? integer
+---@return http.stream_task
+function session:stream_task(host, port) end
+
+---Makes a WebSocket task, suspended. The URL's scheme is ws, wss, http or https.
+---@param request string|http.request
+---@param protocols? string|string[] The subprotocols to be offered, the preferred one first.
+---@return http.web_socket_task
+function session:web_socket_task(request, protocols) end
+
 ---Makes a task that sends a body, suspended. `body` is one of `{ file = path }`, `{ data = string }` and
 ---`{ stream = true }`: then the delegate's `need_new_body_stream` gives it, before anything is sent and each time it must
 ---be sent again. It takes the place of the request's own body. A URL without a request is posted to.
@@ -223,7 +236,7 @@ function session:send(request, options) end
 ---`did_finish_collecting_metrics`, but not those for the response, the data and the completion.
 ---@class http.task
 ---@field identifier integer Within its session.
----@field kind "data"|"upload"|"download"|"stream"
+---@field kind "data"|"upload"|"download"|"stream"|"web_socket"
 ---@field state "running"|"suspended"|"canceling"|"completed"
 ---@field session http.session
 ---@field original_request http.request
@@ -238,6 +251,7 @@ function session:send(request, options) end
 ---@field description string|nil For the script's own use.
 ---@field user_info any For the script's own use.
 ---@field metrics http.metrics|nil Once completed.
+---@field became http.task|nil What a data task has become.
 local task = {}
 
 ---Starts the task, or takes back one `suspend`.
@@ -274,8 +288,16 @@ function task:copy() end
 ---@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body of an upload task with `stream`, and any body that must be sent once more and cannot be read twice.
 ---@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer)
 ---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.
----@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|nil Not for download tasks.
+---@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|"become_download"|"become_stream"|nil Not for download tasks. "become_stream" is for 101, and for a 2xx without an end of its own that answers CONNECT or a request with an Upgrade field; else the new task fails with `bad_server_response`.
+---@field did_become_download_task? fun(session: http.session, task: http.task, download: http.task) The last one for the data task, whose `wait` returns the new one; all of the body goes to the download's file.
+---@field did_become_stream_task? fun(session: http.session, task: http.task, stream: http.stream_task) The last one for the data task, whose `wait` returns the new one.
+---@field did_open? fun(session: http.session, task: http.web_socket_task, protocol: string|nil) A WebSocket is open.
+---@field did_close? fun(session: http.session, task: http.web_socket_task, code: integer, reason: string) The server's close frame has come.
 ---@field did_receive_data? fun(session: http.session, task: http.task, data: string)
+---@field read_closed? fun(session: http.session, task: http.stream_task) The other side sends no more, or the input was closed; what has come can still be read.
+---@field write_closed? fun(session: http.session, task: http.stream_task) The output was closed.
+---@field better_route_discovered? fun(session: http.session, task: http.stream_task) Never called: the system does not tell.
+---@field did_become_streams? fun(session: http.session, task: http.stream_task, input: http.stream_input, output: http.stream_output) The last one for a task whose streams were captured.
 ---@field will_cache_response? fun(session: http.session, task: http.task, cached: http.cached_response): http.cached_response|false|nil The response has come whole and is to be stored: as it is returned (it may be changed), or not at all (false).
 ---@field did_write_data? fun(session: http.session, task: http.task, written: integer, total: integer, expected: integer) A download task's body goes into its file: bytes (as transferred) since the last call, in all, and expected.
 ---@field did_finish_downloading? fun(session: http.session, task: http.task, location: string) A download task's file is whole. Move or read it here: it is removed on return.

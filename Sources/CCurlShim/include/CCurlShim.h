@@ -34,6 +34,8 @@ void hs_keep_memory(void);
 CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);
+/* CURLINFO_ACTIVESOCKET. */
+CURLcode hs_easy_get_socket(CURL *easy, curl_socket_t *value);
 
 /* What libcurl knows of a request that is over. Times are microseconds since its start; a reused connection has none
    for its making. */
@@ -47,6 +49,9 @@ typedef struct {
   long local_port, remote_port;
 } hs_facts;
 void hs_easy_get_facts(CURL *easy, hs_facts *facts);
+
+/* The SSL object of the handle's connection, or NULL. Only while it has one. */
+void *hs_easy_get_ssl(CURL *easy);
 
 /* Version and cipher of the handle's TLS connection, as static texts of the TLS library; both NULL when there is
    none. Only from within a callback of the handle, while it has a connection. */
@@ -68,6 +73,9 @@ CURLcode hs_message_result(const CURLMsg *message);
 
 /* A socket as libcurl's own default would open it, without inheritance by child processes. */
 int hs_open_socket(const struct curl_sockaddr *address);
+
+/* Asks the resolver for a name's SRV records: the length of the whole answer, or -1. Blocks. */
+int hs_query_service(const char *name, unsigned char *answer, int capacity);
 
 /* environ, a variable that Swift 6 does not trust. */
 char *const *hs_environment(void);

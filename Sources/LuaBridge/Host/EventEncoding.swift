@@ -43,6 +43,8 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
+    case .stream(let task, let event): append(task, event)
+    case .webSocket(let task, let event): append(task, event)
     case .willCache(let task, let cached):
       append(.willCache, task.rawValue)
       append(cached)

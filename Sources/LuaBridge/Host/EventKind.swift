@@ -24,4 +24,12 @@ enum EventKind: Int {
   case willCache = 20
   case waitingForConnectivity = 18
   case finishedDownloading = 24
+  case streamRead = 30
+  case streamWritten = 31
+  case streamClosed = 32
+  case streamCaptured = 33
+  case webSocketOpened = 34
+  case webSocketMessage = 35
+  case webSocketDone = 36
+  case webSocketClosed = 37
 }

@@ -11,7 +11,7 @@ enum CoreModule {
     NativeModule(
       name,
       functions: schedulerFunctions(scheduler) + taskFunctions(scheduler, stores) + answerFunctions(scheduler)
-        + LoadFunctions.all(scheduler)
+        + LoadFunctions.all(scheduler) + StreamFunctions.all(scheduler)
         + diagnosticFunctions(scheduler))
   }
 
@@ -125,7 +125,13 @@ enum CoreModule {
         return TaskArguments.request(call, method: method, at: 4, parts: 8).map { .redirect(.follow($0)) }
       },
       answer("answer_challenge", scheduler, ChallengeArguments.answer),
-      answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
+      answer("answer_response", scheduler) { call in
+        switch call.string(2) {
+        case "become_download": .response(.becomeDownload)
+        case "become_stream": .response(.becomeStream)
+        default: .response(call.boolean(2) ? .allow : .cancel)
+        }
+      },
       answer("answer_cache", scheduler) { call in .cache(call.boolean(2) ? cached(call) : nil) },
       answer("consumed", scheduler) { _ in .dataConsumed },
       answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },

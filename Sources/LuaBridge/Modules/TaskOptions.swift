@@ -15,6 +15,7 @@ enum TaskOptions {
 
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
+    case "web_socket": return setWebSocket(value, on: task)
     case "cache_policy":
       guard let policy = CachePolicy(rawValue: value) else { return false }
       task.cachePolicy = policy
@@ -26,6 +27,15 @@ enum TaskOptions {
     case "main_document_url": task.mainDocumentURL = value
     default: return false
     }
+    return true
+  }
+
+  /// The longest message, and the protocols with commas between them.
+  private static func setWebSocket(_ value: String, on task: TaskRequest) -> Bool {
+    let parts = value.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 2, let maximum = Int(parts[0]) else { return false }
+    let protocols = parts[1].split(separator: ",").map(String.init)
+    task.webSocketRequest = WebSocketRequest(protocols: protocols, maximumMessage: maximum)
     return true
   }
 }

@@ -8,6 +8,12 @@ public enum Command {
   case createSession(SessionID, SessionConfiguration)
   /// Begins a task: it is queued for its host and starts as soon as the session's limits allow.
   case startTask(TaskID, SessionID, TaskRequest)
+  /// Begins a stream task.
+  case startStream(TaskID, SessionID, StreamRequest)
+  /// Something for the stream that the task is, or has become.
+  case stream(TaskID, StreamCommand)
+  /// Something for a WebSocket.
+  case webSocket(TaskID, WebSocketCommand)
   /// Pauses transmission and the task's timers (`URLSessionTask.suspend`). Does not nest here; the caller counts.
   case suspendTask(TaskID)
   /// Undoes `suspendTask`.
@@ -74,8 +80,12 @@ public enum RedirectAnswer {
   case refuse
 }
 
-/// `URLSession.ResponseDisposition`. (`become…` are handled above by tasks of another kind.)
+/// `URLSession.ResponseDisposition`. What a task becomes keeps its number.
 public enum ResponseDisposition {
   case allow
   case cancel
+  /// The body goes to a file, as with `Destination.download`.
+  case becomeDownload
+  /// The connection becomes a stream (`Command.stream`): after 101 and what is like it; else the task fails.
+  case becomeStream
 }

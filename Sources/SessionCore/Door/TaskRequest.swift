@@ -77,6 +77,8 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
+  /// The task is to open a WebSocket: a 101 that does makes it one, anything else that is final ends it.
+  public var webSocketRequest: WebSocketRequest?
   /// `nil`: the session's.
   public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.

@@ -1,13 +1,15 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable, asking programs. Jobs go out with a number, mostly a task's, and
-/// come back with errno or what was asked for.
+/// A few threads for what blocks: making files durable, asking programs and the resolver. Jobs go out with a number,
+/// mostly a task's, and come back with errno or what was asked for.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
     /// What to do, given as values, so that nothing of the loop's is touched from the thread.
     let work: Work
     var result: Int32 = 0
+    /// What the resolver answered.
+    var records: [UInt8] = []
     /// What a program answered.
     var answer: Result<Credential, CredentialCommand.Failure>?
   }
@@ -17,6 +19,8 @@ final class HelperThreads {
     case sync(descriptor: Int32)
     /// fsync of the directory that holds a path.
     case syncDirectory(path: String)
+    /// The DNS answer about a service.
+    case findService(name: String)
     /// Runs a program that knows credentials.
     case ask(CredentialCommand, ProtectionSpace)
   }
@@ -129,6 +133,7 @@ final class HelperThreads {
       switch job.work {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
+      case .findService(let name): job.records = ServiceLookup.query(name)
       case .ask(let command, let space): job.answer = command.run(for: space)
       }
       return job

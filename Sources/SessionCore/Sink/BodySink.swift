@@ -41,6 +41,9 @@ final class BodySink {
     }
   }
 
+  /// Nothing has been received: the body goes to a download's file (`use`).
+  func becomeDownload() { kind = .file }
+
   /// Says which file a download goes to; must be called before anything else where the destination is one.
   func use(_ file: FileSink) { self.file = file }
 

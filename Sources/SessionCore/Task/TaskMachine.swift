@@ -39,6 +39,8 @@ struct TaskMachine {
     case askingCache(settles: Bool)
     /// The file is being made durable by a helper thread. settled → completed · failed → completed
     case settling
+    /// The connection is a stream. streamEnded → completed · failed → completed
+    case streaming
     /// The completion has been queued: the end.
     case completed
   }
@@ -69,6 +71,10 @@ struct TaskMachine {
     case cacheAnswered
     /// The helper thread is done with the file.
     case settled(success: Bool)
+    /// The handler wants a stream of the response.
+    case responseBecomesStream
+    /// The stream is over.
+    case streamEnded(success: Bool)
     /// Cancelled, timed out, or a handler failed.
     case failed
   }
@@ -79,6 +85,8 @@ struct TaskMachine {
     case final
     /// It is the response and a handler is asked first.
     case finalAsking
+    /// It opens a stream.
+    case stream
     /// It is a redirect, to be followed; `needsBody`: the request's body must be had anew for that.
     case redirect(needsBody: Bool)
     /// It is a redirect about which a handler is asked.
@@ -135,7 +143,7 @@ struct TaskMachine {
     case discardBody
     /// Let the body come.
     case receiveBody
-    /// There is no body, and the transfer is over: the response is whole once its head has been taken.
+    /// The transfer is over, and had no body but what is here: the response is whole once that has been taken.
     case receiveNothing
     /// Make the next request, or the same one again.
     case nextRequest
@@ -146,6 +154,7 @@ struct TaskMachine {
     /// Say that the task waits, and have it told when the network has changed.
     case awaitNetwork
     case settleFile
+    case becomeStream
     /// Queue the completion; `success` false: with the error the driver knows.
     case complete(success: Bool)
     /// As `complete(success: false)`, with `cancelled` as the error: the disposition said so.
@@ -170,7 +179,8 @@ struct TaskMachine {
     switch state {
     case .transferring, .draining: return true
     case .queued, .askingLoader, .unconnected, .askingRedirect, .askingChallenge, .askingResponse, .askingBody,
-      .delivering, .askingCache, .settling, .completed:
+      .delivering, .askingCache, .settling,
+      .streaming, .completed:
       return false
     }
   }
@@ -192,7 +202,16 @@ struct TaskMachine {
     case .bodyMissing: return bodyMissing()
     case .newBody(let available): return newBody(available)
     case .settled(let success): return state == .settling ? complete(success: success) : .none
+    case .responseBecomesStream: return responseBecomesStream()
+    case .streamEnded(let success): return state == .streaming ? complete(success: success) : .none
     }
+  }
+
+  private mutating func responseBecomesStream() -> Action {
+    guard case .askingResponse(let transferEnded) = state else { return .none }
+    if transferEnded { return complete(success: false) }
+    state = .streaming
+    return .becomeStream
   }
 
   private mutating func fail() -> Action {
@@ -227,6 +246,9 @@ struct TaskMachine {
     guard state == .transferring else { return .none }
     switch verdict {
     case .final: return .receiveBody
+    case .stream:
+      state = .streaming
+      return .becomeStream
     case .finalAsking:
       state = .askingResponse(transferEnded: false)
       return .askResponse
@@ -287,6 +309,7 @@ struct TaskMachine {
       return .refuseResponse
     }
     state = .transferring
+    if transferEnded, case .success = ending { return .receiveNothing }
     return transferEnded ? ended(ending) : .receiveBody
   }
 
@@ -307,7 +330,8 @@ struct TaskMachine {
       if case .failure = ending { return complete(success: false) }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .unconnected, .askingBody, .delivering, .askingCache, .settling, .completed:
+    case .queued, .askingLoader, .unconnected, .askingBody, .delivering, .askingCache, .settling,
+      .streaming, .completed:
       return .none
     }
   }

@@ -21,7 +21,7 @@ final class ConnectionOptions {
 
   deinit { curl_slist_free_all(resolve) }
 
-  func apply(to easy: EasyHandle) {
+  func apply(to easy: CurlHandle) {
     if let resolve { hs_easy_set_pointer(easy.curl, CURLOPT_RESOLVE, UnsafeMutableRawPointer(resolve)) }
     if let interface = configuration.interface { easy.set(CURLOPT_INTERFACE, interface) }
     if let socket = configuration.unixSocket { easy.set(CURLOPT_UNIX_SOCKET_PATH, socket) }
@@ -42,7 +42,7 @@ final class ConnectionOptions {
   }
 
   /// These and no others, of proxies too.
-  private func trust(_ authorities: String, _ easy: EasyHandle) {
+  private func trust(_ authorities: String, _ easy: CurlHandle) {
     let isDirectory = KeyFile.isDirectory(authorities)
     for (file, directory) in [(CURLOPT_CAINFO, CURLOPT_CAPATH), (CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH)] {
       easy.set(file, isDirectory ? nil : authorities)

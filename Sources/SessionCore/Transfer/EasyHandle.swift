@@ -3,17 +3,11 @@ import Glibc
 
 /// One of libcurl's easy handles, pooled by its session and used again as it is: it remembers what it has been set to,
 /// so that only differences are set.
-final class EasyHandle {
-  let curl: UnsafeMutableRawPointer
+final class EasyHandle: CurlHandle {
   let poller: Poller
   let url = URLHandle()
   /// The transfer it works for; what the callbacks speak to. The core holds it as long as it is here.
   var transfer: Unmanaged<Transfer>?
-  /// The addresses of its last connection.
-  private(set) var localAddress = AddressText()
-  private(set) var remoteAddress = AddressText()
-  /// Text of the last error; filled by libcurl.
-  let errorBuffer: UnsafeMutablePointer<CChar>
   /// Not to be used again: libcurl has learnt something (a Digest nonce, a refused expectation) that it cannot forget.
   var isTainted = false
   var generation = 0
@@ -31,6 +25,7 @@ final class EasyHandle {
   private var hasCredentials = false
   private var hasProxyCredentials = false
   private var waitsForPipe = false
+  private var tunnels = false
   private var streamWeight = RequestSetup.usualWeight
 
   /// libcurl's kinds of request.
@@ -44,33 +39,18 @@ final class EasyHandle {
   }
 
   init?(session: Session) {
-    guard let handle = curl_easy_init(), url.handle != nil else { return nil }
-    curl = handle
+    guard url.handle != nil else { return nil }
     poller = session.core.poller
-    errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
-    errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    super.init()
     setOnce(session)
   }
 
-  deinit {
-    // What the callbacks need is gone already; nothing of a transfer is left to be told.
-    curl_easy_cleanup(curl)
-    errorBuffer.deallocate()
-  }
-
-  var errorText: String { String(cString: errorBuffer) }
+  override func ended(_ result: CURLcode) { transfer?.takeUnretainedValue().transferEnded(result) }
 
   private func setOnce(_ session: Session) {
     let context = Unmanaged.passUnretained(self).toOpaque()
     Callbacks.install(on: curl, context: context, poller: poller)
-    hs_easy_set_pointer(curl, CURLOPT_PRIVATE, context)
-    hs_easy_set_pointer(curl, CURLOPT_ERRORBUFFER, errorBuffer)
-    set(CURLOPT_NOSIGNAL, 1)
-    set(CURLOPT_NOPROGRESS, 1)
-    set(CURLOPT_TCP_NODELAY, 1)
-    set(CURLOPT_QUICK_EXIT, 1)
-    // The session's own timeouts rule; libcurl's default of five minutes must not.
-    set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     // Heads come to the body's callback too, and there first: see Transfer.acceptHeadLine.
     set(CURLOPT_HEADER, 1)
@@ -82,15 +62,6 @@ final class EasyHandle {
     hs_easy_set_pointer(curl, CURLOPT_CURLU, UnsafeMutableRawPointer(url.handle))
     session.connectionOptions.apply(to: self)
     if session.configuration.trace { Trace.install(on: curl) }
-  }
-
-  func set(_ option: CURLoption, _ value: Int) { hs_easy_set_long(curl, option, value) }
-  func set(_ option: CURLoption, _ value: String?) {
-    if let value {
-      hs_easy_set_string(curl, option, value)
-    } else {
-      hs_easy_set_string(curl, option, nil)
-    }
   }
 
   /// Sets what differs from the request before.
@@ -124,6 +95,10 @@ final class EasyHandle {
       version = setup.httpVersion
       set(CURLOPT_HTTP_VERSION, version)
     }
+    if tunnels != setup.tunnels {
+      tunnels = setup.tunnels
+      set(CURLOPT_HTTPPROXYTUNNEL, tunnels ? 1 : 0)
+    }
     if waitsForPipe != setup.waitsForPipe {
       waitsForPipe = setup.waitsForPipe
       set(CURLOPT_PIPEWAIT, waitsForPipe ? 1 : 0)
@@ -143,15 +118,6 @@ final class EasyHandle {
 
   /// `url` has been, or will be, given another URL.
   func forgetURL() { parsedURL.forget() }
-
-  /// What libcurl knows of the request that is over.
-  func facts() -> hs_facts {
-    var facts = hs_facts()
-    hs_easy_get_facts(curl, &facts)
-    localAddress.take(facts.local_address)
-    remoteAddress.take(facts.remote_address)
-    return facts
-  }
 
   private func setHeaders(_ list: HeaderList) {
     if headers === list { return }
@@ -250,25 +216,6 @@ final class EasyHandle {
     hs_easy_get_offset(curl, CURLINFO_SIZE_UPLOAD_T, &value)
     return Int(value)
   }
-
-  func long(_ info: CURLINFO) -> Int {
-    var value = 0
-    hs_easy_get_long(curl, info, &value)
-    return value
-  }
-}
-
-/// A text of libcurl's that is mostly the same again.
-struct AddressText {
-  private(set) var text = ""
-
-  mutating func take(_ characters: UnsafePointer<CChar>?) {
-    guard let characters else {
-      text = ""
-      return
-    }
-    if text.withCString({ strcmp($0, characters) }) != 0 { text = String(cString: characters) }
-  }
 }
 
 /// Everything about one request that an easy handle is told.
@@ -288,6 +235,8 @@ struct RequestSetup {
   var proxy = ""
   var httpVersion = 0
   var waitsForPipe = false
+  /// A proxy is asked for a tunnel also without TLS.
+  var tunnels = false
   /// Where to connect to in place of the URL's host, as `CURLOPT_CONNECT_TO` has it.
   var connectTo: String?
   var streamWeight = usualWeight

@@ -28,6 +28,8 @@ final class Session {
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// OpenSSL's settings, made with the first stream that needs them.
+  private var madeTLSContext: Result<TLSContext, TaskError>?
   /// Handles with a nonce that Digest goes on with, by what it is good for.
   private var keptHandles: [NonceKey: [EasyHandle]] = [:]
   /// Where it has been let in.
@@ -74,6 +76,13 @@ final class Session {
   private static func makeLanes(_ core: SessionCore, _ configuration: SessionConfiguration) -> Lanes? {
     let limit = min(configuration.maximumConnectionsPerHost, Host.connectionLimit)
     return Lanes(core: core, idleConnections: max(64, 2 * limit))
+  }
+
+  /// What streams speak TLS with.
+  func tlsContext() -> Result<TLSContext, TaskError> {
+    let context = madeTLSContext ?? TLSContext.make(configuration)
+    madeTLSContext = context
+    return context
   }
 
   func takeHandle() -> EasyHandle? {

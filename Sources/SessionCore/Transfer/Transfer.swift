@@ -95,6 +95,22 @@ final class Transfer: TimerEntry {
   /// Of the connection it has made itself.
   var connectionTrust: ConnectionTrust?
 
+  /// The body goes to a file of a download's.
+  var becomesDownload = false
+
+  // Streams.
+  let webSocketHandshake: WebSocketHandshake?
+  var agreement: WebSocketHandshake.Agreement?
+  /// What follows the head has no end of its own; what came with the head is in `early`.
+  var isRaw = false
+  let early = Bytes()
+  /// The stream begins at the end of the turn.
+  var isTakeOverDue = false
+  var stream: StreamTask?
+  var webSocket: WebSocketTask?
+  /// The connection is not among its host's any more.
+  var hasLeftHost = false
+
   // Follow-ups.
   var followUp: FollowUp?
   /// nil until credentials play a part.
@@ -147,6 +163,8 @@ final class Transfer: TimerEntry {
     self.session = session
     self.options = options
     request = options.request
+    webSocketHandshake = options.webSocketRequest.map { Self.handshake($0) }
+    webSocketHandshake?.apply(to: &request)
     url = options.request.url
     authentication = options.authentication
     priority = options.priority
@@ -186,6 +204,7 @@ final class Transfer: TimerEntry {
     case .askCache: askCache()
     case .awaitNetwork: awaitNetwork()
     case .settleFile: settleFile()
+    case .becomeStream: becomeStream()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
     case .failForBody: complete(with: TaskError(.requestBodyStreamExhausted, bodyProblem, url: url))
@@ -218,6 +237,10 @@ final class Transfer: TimerEntry {
     return RequestCheck.problem(with: request, look: urlLook)
   }
 
+  private var mayBeStored: Bool {
+    (session.cache != nil || cachePolicy == .returnCacheDataDontLoad) && !asksForStream
+  }
+
   /// Finds the host and waits for a turn there. A load that needs no host begins at once.
   func enqueue() {
     if session.configuration.asksForLoaders, !isLoaderChosen {
@@ -225,9 +248,7 @@ final class Transfer: TimerEntry {
     }
     guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
-    if load == nil, session.cache != nil || cachePolicy == .returnCacheDataDontLoad, consultCache(), load == nil {
-      return
-    }
+    if load == nil, mayBeStored, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true

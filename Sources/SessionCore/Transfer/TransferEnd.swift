@@ -7,6 +7,8 @@ extension Transfer {
   }
 
   func complete(with failure: TaskError?) {
+    // Before libcurl closes the connection.
+    stream?.transferEnded(failure)
     if isAttached, let easy { recordTransaction(easy) }
     if load != nil { recordLoad() }
     load = nil
@@ -27,6 +29,7 @@ extension Transfer {
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
     source = nil
+    webSocket = nil
     if wasAttached, let host { startNext(host) }
   }
 
@@ -36,6 +39,11 @@ extension Transfer {
     metrics.duration = MonotonicClock.now - startTime
     metrics.transactions = transactions
     let hasHead = intake.isHeadComplete && !intake.isInterim
+    if let stream {
+      return Completion(
+        response: hasHead ? intake.head(url: url) : nil, error: failure, redirects: redirects, metrics: metrics,
+        bytesSent: stream.totalWritten, bytesReceived: stream.totalRead)
+    }
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
@@ -46,6 +54,7 @@ extension Transfer {
 
   /// Lets go of everything without a word; the core itself is going.
   func abandon() {
+    stream?.abandon()
     if isAttached, let easy { attachedTo?.remove(easy) }
     isAttached = false
     load = nil

@@ -38,7 +38,8 @@ extension Transfer {
 
   func openSink() -> TaskError? {
     guard !isSinkOpen else { return nil }
-    if case .download = options.destination {
+    if case .download = options.destination { becomesDownload = true }
+    if becomesDownload {
       switch core.downloadDirectory(in: session.configuration.sharedContainer) {
       case .success(let directory): sink.use(FileSink(temporaryIn: directory))
       case .failure(let problem): return problem
@@ -51,6 +52,8 @@ extension Transfer {
 
   func resetForRequest() {
     intake.reset()
+    isRaw = false
+    early.removeAll()
     bodyMode = .hold
     received = 0
     sentOnWire = 0
@@ -79,7 +82,7 @@ extension Transfer {
     attachedTo?.remove(easy)
     attachedTo = nil
     easy.transfer = nil
-    guard let host else { return }
+    guard let host, !hasLeftHost else { return }
     if intake.status != 0 { host.learn(httpVersion: intake.httpVersion) }
     host.giveBack(lane: lane)
     host.release()
@@ -94,6 +97,10 @@ extension Transfer {
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
     if failure != nil { forgetAlternative() }
     detach()
+    if machine.state == .streaming {
+      stream?.linkFailed(failure ?? TaskError(.networkConnectionLost, "libcurl has closed the connection", url: url))
+      return
+    }
     let host = self.host
     if isSuspended {
       heldEnd = HeldEnd(result: result, failure: failure)

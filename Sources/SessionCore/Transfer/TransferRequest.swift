@@ -120,6 +120,10 @@ extension Transfer {
     setup.largeBuffer = sink.file != nil
     setup.proxy = auth.map { $0.proxy.answer.isNone ? host.proxy : host.bareProxy } ?? host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
+    if asksForStream {
+      setup.httpVersion = Int(CURL_HTTP_VERSION_1_1)
+      setup.tunnels = true
+    }
     let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
     setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
     setup.streamWeight = RequestSetup.weight(priority: priority)

@@ -24,6 +24,7 @@ extension Transfer {
       return
     }
     expectsHead = false
+    isRaw = intake.status == 101 || !request.headers.isEmpty && isAnswerRaw()
     if intake.hasSetCookie { takeCookies() }
     if intake.hasTransportSecurity { learnTransportSecurity() }
     if intake.hasAlternativeService { learnAlternatives() }
@@ -50,6 +51,7 @@ extension Transfer {
     }
     if let caching, let verdict = cacheVerdict(caching) { return verdict }
     if let verdict = redirectVerdict() { return verdict }
+    if let webSocketHandshake { return webSocketVerdict(webSocketHandshake) }
     return options.interest.contains(.response) ? .finalAsking : .final
   }
 
@@ -82,10 +84,15 @@ extension Transfer {
       error = problem
       if !isAttached { return fail(problem) }
     }
+    if early.count > 0 {
+      let count = deliver(early.buffer)
+      early.removeAll()
+      if count == 0, hasFailed, let error { return fail(error) }
+    }
     updatePause()
   }
 
-  /// The same where the transfer is over, and had no body.
+  /// The same where the transfer is over, and had no body but what is here.
   func receiveNothing() {
     receiveResponse()
     guard !machine.isComplete else { return }
@@ -102,6 +109,7 @@ extension Transfer {
     if isTunnelling { return bytes.count }
     if expectsHead { return acceptHeadLine(bytes) }
     touch()
+    if isRaw, bodyMode == .hold, !hasFailed { return stash(bytes) }
     if isSuspended { return pauseReceiving() }
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
@@ -151,6 +159,8 @@ extension Transfer {
   func flush() {
     isFlushQueued = false
     guard !machine.isComplete else { return }
+    if isTakeOverDue { return becomeStream() }
+    if isRaw, bodyMode == .hold { updatePause() }
     reportSent()
     reportProgress()
     if isSuspended { return }
@@ -191,6 +201,8 @@ extension Transfer {
     var mask: Int32 = 0
     if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
     if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
+    // Pausing one direction alone makes libcurl look at the socket once more.
+    if isRaw, bodyMode == .hold { mask = CURLPAUSE_RECV | CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
     let before = pauseMask
     pauseMask = mask

@@ -31,10 +31,15 @@ final class ConnectionTrust {
     case clientCertificate(distinguishedNames: [String])
   }
 
+  /// The handshake waits for an answer about the server (`SSL_ERROR_WANT_RETRY_VERIFY`), where else the connection is
+  /// made again after it.
+  private let suspends: Bool
+
   /// `mayAsk`: there is a handler, and it is asked about what it has not been asked before.
-  init(_ host: HostTrust, mayAsk: Bool) {
+  init(_ host: HostTrust, mayAsk: Bool, suspends: Bool = false) {
     self.host = host
     self.mayAsk = mayAsk
+    self.suspends = suspends
   }
 
   /// Nothing may be sent.
@@ -95,17 +100,20 @@ final class ConnectionTrust {
   private func verify(_ store: OpaquePointer) -> Bool {
     guard let raw = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()) else { return false }
     let ssl = OpaquePointer(raw)
+    question = nil
     var problems = Self.problems(store)
     let chain = OpenSSL.elements(X509_STORE_CTX_get0_chain(store)).map(Certificate.init)
     guard let leaf = chain.first else { return false }
     if let problem = nameProblem(leaf) { problems.append(problem) }
-    let isWhole = SSL_version(ssl) >= TLS1_3_VERSION
+    // A handshake can wait only here: then without what would still come.
+    let isWhole = suspends || SSL_version(ssl) >= TLS1_3_VERSION
     let revocation =
       isWhole ? StapledResponse.read(ssl, chain: chain, store: X509_STORE_CTX_get0_store(store)) : .notKnown
     let trust = host.evaluate(chain, problems, revocation)
     if !isWhole, host.judge(trust, mayAsk: mayAsk) != false {
       pending = (chain, problems)
     } else if !settle(trust) {
+      if suspends, question != nil { return SSL_ctrl(ssl, SSL_CTRL_SET_RETRY_VERIFY, 0, nil) > 0 }
       let code = trust.refusal.map { Int32(truncatingIfNeeded: $0.code) }
       X509_STORE_CTX_set_error(store, code ?? X509_V_ERR_APPLICATION_VERIFICATION)
       return false
@@ -140,7 +148,7 @@ final class ConnectionTrust {
       return identity.use(on: ssl)
     case .none: return true
     case .unknown:
-      guard mayAsk, !isEstablished else { return true }
+      guard mayAsk, !isEstablished, !suspends else { return true }
       let names = OpenSSL.elements(SSL_get_client_CA_list(ssl)).map(CertificateNames.text)
       question = .clientCertificate(distinguishedNames: names)
       return false
