@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -126,6 +127,8 @@ def main():
     parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help="others beside the limit")
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
+    # Ends the servers as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     summaries = {}
     with Servers(options.work) as servers:
         cases = Cases(str(options.product), options.limits, servers, 10 if options.quick else 1).all()

@@ -48,7 +48,10 @@ enum NativeModules {
       "httpscript.cache": { CacheModule.make(stores) },
       CertificateModule.name: CertificateModule.make,
       "httpscript.terminal": TerminalModule.make,
-      HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
+      HTMLModule.name: {
+        let resolver = ReferenceResolver()
+        return HTMLModule.make { resolver.resolve($0, against: $1) }
+      },
     ]
   }
 }
