@@ -55,7 +55,7 @@ let package = Package(
     .target(
       name: "SessionCore",
       dependencies: [
-        "CCurlShim", "CTLSShim", "CSQLiteShim", "CCurl", "COpenSSL", "CPSL", "CZlib", "CBrotli", "CZstd",
+        "CCurlShim", "CTLSShim", "CSQLiteShim", "CCurl", "COpenSSL", "CPSL", "CWslay", "CZlib", "CBrotli", "CZstd",
         "CLateLibraries",
       ],
       swiftSettings: strictSwift),

@@ -20,6 +20,10 @@ local http = {
   shared = session.shared_session(),
   -- http.cookie_storage{ path = path } -> a cookie storage.
   cookie_storage = function(given) return require("http.cookies").new(given) end,
+  -- http.credential_storage{ path, netrc, credential_command } -> a credential storage.
+  credential_storage = function(given) return require("http.credential_storage").new(given) end,
+  -- http.protection_space{ host, port, protocol, realm, authentication_method, is_proxy } -> a space.
+  protection_space = function(given) return require("http.credential_storage").space(given) end,
   -- http.request(url_or_fields) -> a request.
   request = function(given) return require("http.request").new(given) end,
   -- http.credential{ user, password | token | certificate, key | trust } -> a credential.

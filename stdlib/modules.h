@@ -9,6 +9,12 @@ static const char m_http[] = {
 static const char m_http_active[] = {
 #embed "http/active.lua"
 };
+static const char m_http_auth[] = {
+#embed "http/auth.lua"
+};
+static const char m_http_become[] = {
+#embed "http/become.lua"
+};
 static const char m_http_cache[] = {
 #embed "http/cache.lua"
 };
@@ -21,8 +27,14 @@ static const char m_http_call[] = {
 static const char m_http_challenge[] = {
 #embed "http/challenge.lua"
 };
+static const char m_http_channel[] = {
+#embed "http/channel.lua"
+};
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
+};
+static const char m_http_checksum[] = {
+#embed "http/checksum.lua"
 };
 static const char m_http_configuration[] = {
 #embed "http/configuration.lua"
@@ -48,6 +60,9 @@ static const char m_http_crawl_links[] = {
 static const char m_http_credential[] = {
 #embed "http/credential.lua"
 };
+static const char m_http_credential_storage[] = {
+#embed "http/credential_storage.lua"
+};
 static const char m_http_css[] = {
 #embed "http/css.lua"
 };
@@ -62,6 +77,9 @@ static const char m_http_dates[] = {
 };
 static const char m_http_dialogue[] = {
 #embed "http/dialogue.lua"
+};
+static const char m_http_digest[] = {
+#embed "http/digest.lua"
 };
 static const char m_http_dom[] = {
 #embed "http/dom.lua"
@@ -102,6 +120,9 @@ static const char m_http_loads[] = {
 static const char m_http_map[] = {
 #embed "http/map.lua"
 };
+static const char m_http_metalink[] = {
+#embed "http/metalink.lua"
+};
 static const char m_http_metrics[] = {
 #embed "http/metrics.lua"
 };
@@ -138,6 +159,9 @@ static const char m_http_request[] = {
 static const char m_http_response[] = {
 #embed "http/response.lua"
 };
+static const char m_http_resume_data[] = {
+#embed "http/resume_data.lua"
+};
 static const char m_http_retry[] = {
 #embed "http/retry.lua"
 };
@@ -149,6 +173,9 @@ static const char m_http_scopes[] = {
 };
 static const char m_http_security[] = {
 #embed "http/security.lua"
+};
+static const char m_http_segments[] = {
+#embed "http/segments.lua"
 };
 static const char m_http_serializer[] = {
 #embed "http/serializer.lua"
@@ -165,8 +192,14 @@ static const char m_http_session[] = {
 static const char m_http_settings[] = {
 #embed "http/settings.lua"
 };
+static const char m_http_sigv4[] = {
+#embed "http/sigv4.lua"
+};
 static const char m_http_steps[] = {
 #embed "http/steps.lua"
+};
+static const char m_http_stream[] = {
+#embed "http/stream.lua"
 };
 static const char m_http_task[] = {
 #embed "http/task.lua"
@@ -183,6 +216,9 @@ static const char m_http_url[] = {
 static const char m_http_verbs[] = {
 #embed "http/verbs.lua"
 };
+static const char m_http_web_socket[] = {
+#embed "http/web_socket.lua"
+};
 static const char m_http_xml[] = {
 #embed "http/xml.lua"
 };
@@ -193,11 +229,15 @@ static const char m_json[] = {
 static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
+    {"http.auth", m_http_auth, sizeof m_http_auth},
+    {"http.become", m_http_become, sizeof m_http_become},
     {"http.cache", m_http_cache, sizeof m_http_cache},
     {"http.cached_response", m_http_cached_response, sizeof m_http_cached_response},
     {"http.call", m_http_call, sizeof m_http_call},
     {"http.challenge", m_http_challenge, sizeof m_http_challenge},
+    {"http.channel", m_http_channel, sizeof m_http_channel},
     {"http.charset", m_http_charset, sizeof m_http_charset},
+    {"http.checksum", m_http_checksum, sizeof m_http_checksum},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
     {"http.cookie_files", m_http_cookie_files, sizeof m_http_cookie_files},
     {"http.cookies", m_http_cookies, sizeof m_http_cookies},
@@ -206,11 +246,13 @@ static const module modules[] = {
     {"http.crawl_frontier", m_http_crawl_frontier, sizeof m_http_crawl_frontier},
     {"http.crawl_links", m_http_crawl_links, sizeof m_http_crawl_links},
     {"http.credential", m_http_credential, sizeof m_http_credential},
+    {"http.credential_storage", m_http_credential_storage, sizeof m_http_credential_storage},
     {"http.css", m_http_css, sizeof m_http_css},
     {"http.css_parser", m_http_css_parser, sizeof m_http_css_parser},
     {"http.css_pseudo", m_http_css_pseudo, sizeof m_http_css_pseudo},
     {"http.dates", m_http_dates, sizeof m_http_dates},
     {"http.dialogue", m_http_dialogue, sizeof m_http_dialogue},
+    {"http.digest", m_http_digest, sizeof m_http_digest},
     {"http.dom", m_http_dom, sizeof m_http_dom},
     {"http.errors", m_http_errors, sizeof m_http_errors},
     {"http.events", m_http_events, sizeof m_http_events},
@@ -224,6 +266,7 @@ static const module modules[] = {
     {"http.links", m_http_links, sizeof m_http_links},
     {"http.loads", m_http_loads, sizeof m_http_loads},
     {"http.map", m_http_map, sizeof m_http_map},
+    {"http.metalink", m_http_metalink, sizeof m_http_metalink},
     {"http.metrics", m_http_metrics, sizeof m_http_metrics},
     {"http.mime", m_http_mime, sizeof m_http_mime},
     {"http.multipart", m_http_multipart, sizeof m_http_multipart},
@@ -236,21 +279,26 @@ static const module modules[] = {
     {"http.progress_text", m_http_progress_text, sizeof m_http_progress_text},
     {"http.request", m_http_request, sizeof m_http_request},
     {"http.response", m_http_response, sizeof m_http_response},
+    {"http.resume_data", m_http_resume_data, sizeof m_http_resume_data},
     {"http.retry", m_http_retry, sizeof m_http_retry},
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
     {"http.security", m_http_security, sizeof m_http_security},
+    {"http.segments", m_http_segments, sizeof m_http_segments},
     {"http.serializer", m_http_serializer, sizeof m_http_serializer},
     {"http.serializer_query", m_http_serializer_query, sizeof m_http_serializer_query},
     {"http.server_trust", m_http_server_trust, sizeof m_http_server_trust},
     {"http.session", m_http_session, sizeof m_http_session},
     {"http.settings", m_http_settings, sizeof m_http_settings},
+    {"http.sigv4", m_http_sigv4, sizeof m_http_sigv4},
     {"http.steps", m_http_steps, sizeof m_http_steps},
+    {"http.stream", m_http_stream, sizeof m_http_stream},
     {"http.task", m_http_task, sizeof m_http_task},
     {"http.task_events", m_http_task_events, sizeof m_http_task_events},
     {"http.terminal", m_http_terminal, sizeof m_http_terminal},
     {"http.url", m_http_url, sizeof m_http_url},
     {"http.verbs", m_http_verbs, sizeof m_http_verbs},
+    {"http.web_socket", m_http_web_socket, sizeof m_http_web_socket},
     {"http.xml", m_http_xml, sizeof m_http_xml},
     {"json", m_json, sizeof m_json},
 };

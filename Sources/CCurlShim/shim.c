@@ -1,8 +1,12 @@
 #define _GNU_SOURCE
 #include "CCurlShim.h"
 
+#include <arpa/nameser.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <resolv.h>
 #include <ifaddrs.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
@@ -71,6 +75,10 @@ CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
+CURLcode hs_easy_get_socket(CURL *easy, curl_socket_t *value) {
+  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
+}
+
 void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
   long connects = 0;
   curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
@@ -90,6 +98,12 @@ void hs_easy_get_facts(CURL *easy, hs_facts *facts) {
   curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &facts->local_port);
   curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &facts->remote_address);
   curl_easy_getinfo(easy, CURLINFO_PRIMARY_PORT, &facts->remote_port);
+}
+
+void *hs_easy_get_ssl(CURL *easy) {
+  struct curl_tlssessioninfo *info = NULL;
+  if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info) || !info) return NULL;
+  return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
 }
 
 typedef const char *(*ssl_text)(const void *);
@@ -116,6 +130,8 @@ void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher) {
     if (current) *cipher = get_name(current);
   }
 }
+
+char *const *hs_environment(void) { return environ; }
 
 char *hs_host_to_ascii(const char *host) {
   int (*lookup)(const uint8_t *, uint8_t **, int);
@@ -147,6 +163,14 @@ CURLcode hs_message_result(const CURLMsg *message) { return message->data.result
 
 int hs_open_socket(const struct curl_sockaddr *address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int hs_query_service(const char *name, unsigned char *answer, int capacity) {
+  return res_query(name, ns_c_in, ns_t_srv, answer, capacity);
+}
+
+int hs_allocate(int descriptor, int64_t length) {
+  return fallocate(descriptor, 0, 0, length) == 0 ? 0 : errno;
 }
 
 void hs_mark_socket(int descriptor, int type_of_service, int priority) {
@@ -230,4 +254,21 @@ int hs_epoll_wait(int poller, hs_ready *ready, int capacity, int timeout_ms) {
     ready[i].events = seen;
   }
   return count;
+}
+
+/* GSSAPI (RFC 2744 §5.2), as far as it is needed, without its headers: libcurl brings the library along. */
+typedef uint32_t (*gss_acquire_cred_function)(uint32_t *minor, void *name, uint32_t lifetime, void *mechanisms, int usage,
+                                              void **credential, void **actual_mechanisms, uint32_t *actual_lifetime);
+typedef uint32_t (*gss_release_cred_function)(uint32_t *minor, void **credential);
+enum { GSS_INITIATE = 1 };
+
+bool hs_has_kerberos_ticket(void) {
+  gss_acquire_cred_function acquire = (gss_acquire_cred_function)dlsym(RTLD_DEFAULT, "gss_acquire_cred");
+  gss_release_cred_function release = (gss_release_cred_function)dlsym(RTLD_DEFAULT, "gss_release_cred");
+  if (!acquire || !release) return false;
+  uint32_t minor = 0;
+  void *credential = NULL;
+  if (acquire(&minor, NULL, UINT32_MAX, NULL, GSS_INITIATE, &credential, NULL, NULL) != 0) return false;
+  release(&minor, &credential);
+  return true;
 }

@@ -7,7 +7,7 @@ return function(t)
 
   local MODULES = {
     "http", "json", "url", "html", "xml", "crawl", "robots", "css", "links", "mime", "filename", "charset", "retry",
-    "multipart", "terminal", "progress", "operation",
+    "multipart", "terminal", "metalink", "auth", "digest", "progress", "operation",
     "serializer",
   }
 
@@ -86,6 +86,12 @@ return function(t)
     check_class("request", "http.headers", request.headers)
     check_class("session", "http.session", session, require("http.session").methods)
     check_class("session", "http.task", task)
+    local stream = session:stream_task("127.0.0.1", 1)
+    check_class("stream", "http.stream_task", stream, methods_of(getmetatable(stream).__index))
+    local web_socket = session:web_socket_task("ws://127.0.0.1/")
+    check_class("stream", "http.web_socket_task", web_socket, methods_of(getmetatable(web_socket).__index))
+    check_class("stream", "http.stream_input", require("http.stream").input, require("http.stream").input)
+    check_class("stream", "http.stream_output", require("http.stream").output, require("http.stream").output)
     check_class("crawl", "http.crawler", crawler, getmetatable(crawler).__index)
     local operation = require "http.operation"
     check_class("operation", "http.operation", operation(request), getmetatable(operation(request))._methods)
@@ -99,6 +105,8 @@ return function(t)
     check_class("response", "http.response", answer)
     local storage = http.cookie_storage()
     check_class("cookies", "http.cookie_storage", storage, require("http.cookies").methods)
+    check_class("credential_storage", "http.credential_storage", http.credential_storage(),
+      require("http.credential_storage").methods)
     local document = assert(require("http.html").parse("<p>x</p>"))
     check_class("html", "html.document", document)
     check_class("html", "html.node", document:css_first("p"))
@@ -128,7 +136,9 @@ return function(t)
   end)
 
   it("describes every function's arguments, and has text for every name", function()
-    for _, file in ipairs { "http", "request", "response", "session", "cookies", table.unpack(MODULES, 2) } do
+    for _, file in ipairs {
+      "http", "request", "response", "session", "stream", "cookies", "credential_storage", table.unpack(MODULES, 2),
+    } do
       local definition = definitions(file)
       local lists = { definition.functions, definition.values, definition.classes, definition.aliases }
       for _, class in ipairs(definition.classes) do

@@ -7,13 +7,16 @@ local is_host = pcall(require, "httpscript.core")
 package.path = here .. "/?.lua;" .. (is_host and "" or root .. "/stdlib/?.lua;") .. package.path
 
 local SPECS = {
+  "auth_spec",
   "charset_spec", "crawl_spec", "css_spec", "dates_spec", "filename_spec", "inspect_spec", "links_spec", "meta_spec",
   "mime_spec", "misuse_spec", "multipart_spec", "progress_spec", "retry_spec", "robots_spec",
   "serializer_spec",
 }
 
 -- What these test is native.
-local NEED_HOST = { dates_spec = true, progress_spec = true, retry_spec = true, serializer_spec = true }
+local NEED_HOST = {
+  auth_spec = true, dates_spec = true, progress_spec = true, retry_spec = true, serializer_spec = true,
+}
 
 local passed, failed, skipped = 0, 0, 0
 local path = {}

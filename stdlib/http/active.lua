@@ -30,6 +30,12 @@ function active.find(number)
   return task and task.number == number and task or nil
 end
 
+-- Puts another task in the place of one; it has the number from now on.
+function active.replace(old, new)
+  slots[old.number & SLOT_MASK] = new
+  new.number, old.number = old.number, false
+end
+
 -- The same, and it is not active any more.
 function active.take(number)
   local task = active.find(number)

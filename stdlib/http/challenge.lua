@@ -6,6 +6,7 @@ local errors = require "http.errors"
 local options = require "http.options"
 local request = require "http.request"
 local response = require "http.response"
+local settings_of = require "http.settings"
 local steps = require "http.steps"
 
 local challenge = {}
@@ -52,8 +53,14 @@ end
 -- What concerns the connection goes to the session's handler, and to the task's where that is absent.
 local CONNECTION_LEVEL = { server_trust = true, client_certificate = true, ntlm = true, negotiate = true }
 
--- Calls the handler that is in charge -> disposition (or request), credential.
+-- Calls the handler that is in charge -> disposition (or request), credential. The call's own authenticator comes
+-- first.
 local function ask(self, one)
+  local authenticator = settings_of.authenticator(self.settings)
+  if authenticator and authenticator.challenge then
+    local disposition, given = authenticator:challenge(self.session, self, one)
+    if disposition ~= nil then return disposition, given end
+  end
   local delegate = self.session.delegate
   if not delegate then return nil end
   if CONNECTION_LEVEL[one.protection_space.authentication_method] then

@@ -18,18 +18,18 @@ local CONFIGURATION = {
   session_sends_launch_events = "boolean", connection_proxy = "table|string|false",
   tls_minimum_supported = "string", tls_maximum_supported = "string", http_should_use_pipelining = "boolean",
   http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
-  http_maximum_connections_per_host = "integer", cookie_storage = "table|false", credential_storage = "false",
+  http_maximum_connections_per_host = "integer", cookie_storage = "table|false", credential_storage = "table|false",
   cache = "table|false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
-  http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
+  http_version = "string", interface = "string", rate_limit = "number|table", resolve = "table",
+  unix_socket = "string", ca_file = "string",
   security_policy = "table", transport_security = "table", client_certificate = "table|string",
   protocol_classes = "list", allows_file_urls = "boolean",
 }
 
--- Stores of which only none can be asked for.
-local STORAGES = { credential_storage = true }
-
 -- Fields that hold a store, and the module that knows its kind.
-local STORES = { cookie_storage = "http.cookies", cache = "http.cache" }
+local STORES = {
+  cookie_storage = "http.cookies", credential_storage = "http.credential_storage", cache = "http.cache",
+}
 
 local DEFAULTS = {
   request_cache_policy = "use_protocol_cache_policy", timeout_for_request = 60, timeout_for_resource = 7 * 24 * 3600,
@@ -68,9 +68,6 @@ end
 local function is_not_positive(value) return value ~= value or value <= 0 end
 
 local function check_field(name, value)
-  if STORAGES[name] and value then
-    misuse("configuration field '%s' is not available in this version", name)
-  end
   if CONFIGURATION[name] == nil then
     local near = options.nearest(tostring(name), CONFIGURATION)
     local hint = near and (" (did you mean '" .. near .. "'?)") or ""
@@ -291,11 +288,17 @@ function configuration.flatten(given)
     add("http_additional_headers", fields or "")
   end
   if given.security_policy or given.transport_security or given.client_certificate then security.flatten(given, add) end
+  if rawget(given, "_kind") == "ephemeral" then add("remembers_hosts", false) end
   for name, module in next, STORES do
     local store = rawget(given, STORE)[name]
     if store ~= nil then add(name, store and require(module).native(store)) end
   end
   if configuration.protocols(given) then add("protocol_classes", true) end
+  if given.rate_limit then
+    local receive, send = require("http.settings").rates(given.rate_limit, "configuration field 'rate_limit'")
+    if receive then add("receive_rate_limit", receive) end
+    if send then add("send_rate_limit", send) end
+  end
   if given.resolve then add("resolve", flatten_resolve(given.resolve)) end
   flatten_proxy(given.connection_proxy, add)
   add_service(given, add)

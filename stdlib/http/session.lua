@@ -109,9 +109,9 @@ local function tell_creation(self, one)
 end
 
 -- Makes a task; raises at the caller's line when the session is invalid.
-function methods:_task(kind, req, settings, completion)
+function methods:_task(kind, req, settings, completion, class)
   if completion ~= nil then options.expect(completion, "function", "the completion") end
-  local one = task.new(self, kind, count_new_task(self), req, settings)
+  local one = task.new(self, kind, count_new_task(self), req, settings, class)
   one.completion = completion
   self._waiting[one] = true
   if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
@@ -141,6 +141,18 @@ function methods:data_task(given, completion)
   return self:_task("data", to_request(given, "argument #1 of data_task"), nil, completion)
 end
 
+-- session:stream_task(host, port) or session:stream_task{ service = { name, type, domain } } -> task, suspended.
+function methods:stream_task(place, port)
+  check_receiver(self, "stream_task")
+  return require("http.stream").new(self, place, port)
+end
+
+-- session:web_socket_task(url_or_request [, protocols]) -> task, suspended.
+function methods:web_socket_task(given, protocols)
+  check_receiver(self, "web_socket_task")
+  return require("http.web_socket").new(self, to_request(given, "argument #1 of web_socket_task"), protocols)
+end
+
 local SOURCE = { file = "string", data = "string", stream = "boolean" }
 
 -- The body of an upload task, of what its second argument says.
@@ -165,9 +177,16 @@ function methods:upload_task(given, source, completion)
   return self:_task("upload", req, nil, completion)
 end
 
--- session:download_task(url_or_request [, completion]) -> task, suspended.
+local RESUME = { resume_data = "string", headers = "table" }
+
+-- session:download_task(url_or_request | { resume_data [, headers] } [, completion]) -> task, suspended.
 function methods:download_task(given, completion)
   check_receiver(self, "download_task")
+  if type(given) == "table" and rawget(given, "resume_data") ~= nil then
+    options.check(given, RESUME, "argument #1 of download_task")
+    local req = require("http.resume_data").request(given.resume_data, given.headers)
+    return self:_task("download", req, { resume_data = given.resume_data }, completion)
+  end
   return self:_task("download", to_request(given, "argument #1 of download_task"), nil, completion)
 end
 
@@ -269,9 +288,10 @@ function methods:reset()
   check_receiver(self, "reset")
   fibers.require_yieldable()
   local fields = self.configuration
-  for _, name in ipairs { "cookie_storage", "cache" } do
+  for _, name in ipairs { "cookie_storage", "credential_storage", "cache" } do
     if fields[name] then fields[name]:clear() end
   end
+  core.forget_hosts(self:_core())
   self:flush()
 end
 

@@ -4,12 +4,25 @@ local options = require "http.options"
 
 local settings = {}
 
-local AUTH_SCHEMES = { basic = true, digest = true, any = true }
+local AUTH_SCHEMES = { basic = true, digest = true, any = true, ntlm = true, negotiate = true }
+local SCHEME_NAMES = '"basic", "digest", "ntlm", "negotiate", "any"'
 local AUTH = { user = "string", password = "string", scheme = "string", bearer = "string" }
 
--- The option `auth` as scheme, user, secret.
+-- The option `auth` of a call or a task's settings where it is an authenticator (http.auth), else nil.
+function settings.authenticator(given)
+  local auth = given and given.auth
+  if not auth or not (auth.prepare or auth.challenge) then return nil end
+  for _, name in ipairs { "prepare", "challenge" } do
+    if auth[name] ~= nil and not options.is_callable(auth[name]) then
+      options.misuse("an authenticator's '%s' must be a function, not %s", name, type(auth[name]))
+    end
+  end
+  return auth
+end
+
+-- The option `auth` as scheme, user, secret; nothing where it is an authenticator.
 function settings.auth(auth)
-  if auth == nil then return nil end
+  if auth == nil or auth.prepare or auth.challenge then return nil end
   options.check(auth, AUTH, "option 'auth'")
   if auth.bearer then
     if auth.user or auth.scheme then options.misuse("options 'auth.bearer' and 'auth.user' exclude each other") end
@@ -18,7 +31,7 @@ function settings.auth(auth)
   local scheme = auth.scheme or "basic"
   if not AUTH_SCHEMES[scheme] then
     local near = options.nearest(tostring(scheme), AUTH_SCHEMES)
-    options.misuse("option 'auth.scheme' must be \"basic\", \"digest\" or \"any\", not %q%s", tostring(scheme),
+    options.misuse("option 'auth.scheme' must be one of %s, not %q%s", SCHEME_NAMES, tostring(scheme),
       near and (" (did you mean '" .. near .. "'?)") or "")
   end
   options.expect(auth.user, "string", "option 'auth.user'")
@@ -39,11 +52,35 @@ function settings.expectation(given)
   return expect
 end
 
+local RATE_LIMIT = { receive = "number", send = "number" }
+
+-- The option or field `rate_limit` as bytes a second, received and sent; nil where there is no limit.
+function settings.rates(given, what)
+  if type(given) == "number" then given = { receive = given, send = given } end
+  options.check(given, RATE_LIMIT, what)
+  for name, rate in next, given do
+    if not (rate > 0) then options.misuse("%s: '%s' must be more than 0 bytes a second", what, name) end
+  end
+  return given.receive, given.send
+end
+
 -- What is passed by name (LuaBridge's TaskOptions knows the names): each entry makes a text of its value, or nil.
 local NAMED = {
   -- A request without fields of its own finds Apple's default here.
   http_should_handle_cookies = function(req) return req.http_should_handle_cookies == false and "0" or nil end,
   main_document_url = function(req) return req.main_document_url end,
+  checksum = function(_, given) return given.checksum end,
+  -- Where a part of a file goes (http.segments).
+  window = function(_, given)
+    local window = given.window
+    return window and ("%d\n%d\n%d\n%s\n%s"):format(window.offset, window.count, window.total, window.validator,
+      window.path)
+  end,
+  rate_limit = function(_, given)
+    if given.rate_limit == nil then return nil end
+    local receive, send = settings.rates(given.rate_limit, "option 'rate_limit'")
+    return ("%s %s"):format(receive or 0, send or 0)
+  end,
 }
 settings.named = NAMED
 

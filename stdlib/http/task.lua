@@ -19,7 +19,7 @@ local task = {}
 -- The same bits as SessionCore.Interest.
 local INTEREST = {
   redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
-  connection_challenge = 128, cache = 256,
+  connection_challenge = 128, cache = 256, bare_challenge = 512,
 }
 
 -- Fields that a task does not have yet are found here, so that looking at one costs no function call.
@@ -28,8 +28,9 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
-  location = false, location_is_taken = false, written = 0,
-  reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  _starter = false, _channel = false, became = false, location = false, location_is_taken = false, written = 0,
+  part = false, reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  stream_body = false,
   is_ended_by_handler = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
@@ -88,10 +89,24 @@ end
 
 RankedTask.__tostring, CompletedTask.__tostring = Task.__tostring, Task.__tostring
 
-function task.is(value)
-  local class = getmetatable(value)
-  return class == Task or class == CompletedTask or class == RankedTask
+-- Each class of tasks has another one for when they are completed.
+local completed_class = { [Task] = CompletedTask, [RankedTask] = CompletedTask, [CompletedTask] = CompletedTask }
+
+-- The class of tasks that have these methods beside those of all tasks.
+function task.subclass(own)
+  setmetatable(own, { __index = methods })
+  local class = { __name = "http.task", __index = own, __tostring = Task.__tostring }
+  local completed = { __name = "http.task", __tostring = Task.__tostring }
+  function completed.__index(self, name)
+    local value = own[name]
+    if value ~= nil and not UNPACKED[name] then return value end
+    return CompletedTask.__index(self, name)
+  end
+  completed_class[class], completed_class[completed] = completed, completed
+  return class
 end
+
+function task.is(value) return completed_class[getmetatable(value)] ~= nil end
 
 local function notify(self, name) require("http.notifications").post(name, self) end
 
@@ -143,7 +158,7 @@ local function needs_fiber(self)
 end
 
 local function complete(self, err, head)
-  if not self.is_call or self.session.delegate then setmetatable(self, CompletedTask) end
+  if not self.is_call or self.session.delegate then setmetatable(self, completed_class[getmetatable(self)]) end
   self.completing = true
   self.number = false
   self.state = "completed"
@@ -153,11 +168,13 @@ local function complete(self, err, head)
     if not errors.is(err) then err = errors.new(err) end
     err.task = err.task or self
     err.response = err.response or head
-    err.url = err.url or request.shown_url(tostring(self.original_request.url))
+    if self.part then err._part = self.part end
+    err.url = err.url or self.original_request and request.shown_url(tostring(self.original_request.url))
     self.error = err
     if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
   end
   self.response = head or self.response
+  if self._channel then self._channel:finish(self.error) end
   if head and self.location then head.location = self.location end
   if needs_fiber(self) then
     steps.enqueue_last(self, step_complete)
@@ -187,9 +204,12 @@ end
 
 -- A call answers with its response and nothing else can be seen of it before; a task can be looked at at any time.
 local function interest_of(self)
-  local bits, delegate = 0, self.session.delegate
-  if self.progress then bits = INTEREST.progress end
-  if not self.is_call then bits = INTEREST.redirect | INTEREST.response | INTEREST.progress | INTEREST.sent end
+  local bits, delegate, auth = 0, self.session.delegate, self.settings.auth
+  if auth and auth.challenge then
+    bits = INTEREST.challenge | INTEREST.connection_challenge | INTEREST.bare_challenge
+  end
+  if self.progress then bits = bits | INTEREST.progress end
+  if not self.is_call then bits = bits | INTEREST.redirect | INTEREST.response | INTEREST.progress | INTEREST.sent end
   if not delegate then return bits end
   if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
   if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
@@ -203,7 +223,7 @@ end
 
 -- Where the body goes: nil (memory), 1 (pieces), 2 with a path or 3 (a file of the task's own).
 local function destination_of(self)
-  if self.kind == "download" then return 3 end
+  if self.kind == "download" then return 3, self.settings.resume_data end
   if self.sink_path then return 2, self.sink_path end
   if self.sink then return 1 end
   local delegate = self.session.delegate
@@ -224,13 +244,13 @@ local function apply(self, settings)
   end
 end
 
--- Makes a task, suspended. `settings` are the options of a call, already checked.
-function task.new(session, kind, identifier, req, settings)
+-- Makes a task, suspended. `settings` are the options of a call, already checked; `class` is one of `task.subclass`.
+function task.new(session, kind, identifier, req, settings, class)
   local self = setmetatable({
     session = session, kind = kind, identifier = identifier, original_request = req, current_request = req,
     settings = settings, state = "suspended", suspensions = 1, begun = false, scope = false, number = false,
     queue = false, draining = false, done = false, completing = false, waiter = false,
-  }, Task)
+  }, class or Task)
   if settings then apply(self, settings) end
   return self
 end
@@ -251,6 +271,21 @@ end
 local function fail_at_once(self, err)
   fibers.run(function() complete(self, err) end)
 end
+task.fail_at_once = fail_at_once
+
+-- Makes a task that has no number yet one of those under way; false, and it fails, when the script is being ended.
+function task.enlist(self)
+  self.begun, self.suspensions, self.state = true, 0, "running"
+  self.scope = fibers.scope()
+  if active.observed then notify(self, "task_did_start") end
+  if fibers.is_stopping() then
+    fail_at_once(self, errors.cancelled("the script is being ended"))
+    return false
+  end
+  active.add(self)
+  scopes.join(self.scope, self)
+  return true
+end
 
 local function start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret, ...)
   local req, settings = self.original_request, self.settings
@@ -261,7 +296,7 @@ local function start(self, number, interest, destination, path, fields, kind, va
 end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
-local function begin(self)
+function task.start_transfer(self)
   local req = self.original_request
   local kind, value, extra
   local fine, fields = request.check(req)
@@ -281,6 +316,11 @@ local function begin(self)
   end
   return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret,
     table.unpack(extra))
+end
+
+local function begin(self)
+  if self._starter then return self:_starter() end
+  return task.start_transfer(self)
 end
 
 local function check_receiver(value, name)
@@ -328,6 +368,24 @@ function methods:cancel()
   end
 end
 
+-- Ends a download with `cancelled`, and with resume data where that is possible.
+function methods:_cancel_keeping()
+  if self.number and self.state ~= "canceling" then
+    self.state = "canceling"
+    core.cancel_keeping(self.number)
+  else
+    self:cancel()
+  end
+end
+
+-- task:cancel_by_producing_resume_data([fn]) cancels a download task; yields without fn -> resume data or nil, which fn
+-- is given otherwise.
+function methods:cancel_by_producing_resume_data(fn)
+  check_receiver(self, "task:cancel_by_producing_resume_data")
+  if self.kind ~= "download" then options.misuse("only a download task can produce resume data") end
+  return require("http.resume_data").cancel(self, fn)
+end
+
 -- task:wait() yields until after did_complete -> response | nil, err.
 function methods:wait()
   check_receiver(self, "task:wait")
@@ -339,12 +397,19 @@ function methods:wait()
     fibers.observe(self)
   end
   if self.error then return nil, self.error end
-  return self.response
+  return self:_result()
 end
+
+-- What `wait` answers when all went well.
+function methods:_result() return self.became or self.response end
 
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
   check_receiver(self, "task:copy")
+  return self:_copy()
+end
+
+function methods:_copy()
   return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion or nil)
 end
 

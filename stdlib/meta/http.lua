@@ -70,6 +70,17 @@ function http.cookie_storage(fields) end
 ---@return http.cache
 function http.cache(fields) end
 
+---A storage for credentials, to be given to a configuration or to be looked into.
+---@param fields? { path?: string, netrc?: string|boolean, credential_command?: string|http.credential_command } `path`: the file of permanent credentials. `netrc`: a netrc file, or true for `$NETRC` or `~/.netrc`.
+---@return http.credential_storage|nil storage
+---@return http.error? err A file cannot be read, or others can read it.
+function http.credential_storage(fields) end
+
+---Makes a protection space, for `http.credential_storage`.
+---@param fields http.protection_space.fields
+---@return http.protection_space
+function http.protection_space(fields) end
+
 ---Makes a credential, to answer a challenge with.
 ---@param fields http.credential.fields
 ---@return http.credential
@@ -214,7 +225,7 @@ function job:cancel() end
 ---@field multipart? http.part[] A form with files, sent as multipart/form-data.
 ---@field timeout? number Seconds without any data after which the request fails with `timed_out` (default 60).
 ---@field resource_timeout? number Seconds for everything, redirects and retries of the connection included (default 7 days).
----@field auth? http.auth Credentials.
+---@field auth? http.auth|http.authenticator Credentials, or an authenticator of `http.auth`.
 ---@field redirects? integer|boolean How many to follow (default 20); false for none: the redirect itself is the response.
 ---@field expect_continue? boolean|"auto" Whether to wait for "100 Continue" before the body (default "auto": large bodies).
 ---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" Default: the session's. See `http.request.fields`.
@@ -223,6 +234,12 @@ function job:cancel() end
 ---@field max_body? integer Bytes; a longer body is `data_length_exceeds_maximum`.
 ---@field decompress? boolean Whether to undo Content-Encoding (default true).
 ---@field priority? number 0 to 1 (default 0.5).
+---@field checksum? string What the body's digest must be: "md5:…", "sha1:…", "sha256:…" or "sha512:…" in hexadecimal, or the URL or path of a file of checksums (as `sha256sum` writes it) that names the file. Anything else is `checksum_mismatch`, and a `sink` that is a path stays as it was. Digest fields of the response are always verified.
+---@field segments? integer How many parts of the file to fetch at once; needs a `sink` that is a path. The parts go into the temporary file beside it, with a journal of what is whole, and a run that was broken off, or killed, is gone on with by the next one. A server that will not send parts is asked for the whole.
+---@field resume? boolean The same with one part at a time: goes on with what an earlier run left.
+---@field mirrors? string[] Other URLs of the same file, used where one fails; with a `checksum` also at the same time.
+---@field pieces? { algorithm: string, length: integer, digests: string[] } The digests of the pieces of the file, in hexadecimal, for `segments` (Metalink documents have them).
+---@field rate_limit? number|{ receive?: number, send?: number } Bytes a second, of bodies as transferred; the session's `rate_limit` holds too.
 ---@field retry? http.retry.options|integer|boolean Whether and how to try again (default: not); true for the defaults of `http.retry.options`, a number for the limit.
 
 ---A function that gives the next piece of a body, and nil at the end.
@@ -232,7 +249,7 @@ function job:cancel() end
 ---@class http.auth
 ---@field user? string
 ---@field password? string Default: empty.
----@field scheme? "basic"|"digest"|"any" "basic" (the default) is sent at once, for the others the server is asked first.
+---@field scheme? "basic"|"digest"|"ntlm"|"negotiate"|"any" "basic" (the default), "ntlm" and "negotiate" are sent at once; for "digest" and "any" (the strongest of Digest, NTLM and Basic) the server is asked first. "negotiate" uses the system's Kerberos ticket.
 ---@field bearer? string A token.
 
 return http

@@ -1,7 +1,7 @@
 ---@meta http.session
 
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
----version. `credential_storage` other than `false` raises: it is not available in this version.
+---version.
 ---@class http.configuration
 ---@field identifier? string *
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
@@ -22,11 +22,12 @@
 ---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
 ---@field http_maximum_connections_per_host? integer Default 6; further requests wait.
 ---@field cookie_storage? http.cookie_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: cookies are neither kept nor sent.
----@field credential_storage? false
+---@field credential_storage? http.credential_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: no credentials are kept beyond a task.
 ---@field cache? http.cache|false Default: the user's own in `$XDG_CACHE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: nothing is stored.
 ---@field should_use_extended_background_idle_mode? boolean Idle connections are kept for a day, and probed (TCP keep-alive), rather than for two minutes. Default false.
 ---@field user_agent? string Default "httpscript/" and the version.
 ---@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge" Default "auto". With prior knowledge (clear-text HTTP/2) and a libcurl before 8.0 every request has a connection of its own.
+---@field rate_limit? number|{ receive?: number, send?: number } Bytes a second that all its tasks together may move, of bodies as transferred.
 ---@field interface? string A network interface or local address.
 ---@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
 ---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.
@@ -109,6 +110,19 @@ local session = {}
 ---@return http.task
 function session:data_task(request, completion) end
 
+---Makes a stream task to a host and port, or to a service found by its DNS-SD names (SRV records from the system's
+---resolver; multicast DNS only where that knows it), suspended.
+---@param host string|{ host: string, port: integer }|{ service: { name: string, type: string, domain?: string } } A name or address.
+---@param port? integer
+---@return http.stream_task
+function session:stream_task(host, port) end
+
+---Makes a WebSocket task, suspended. The URL's scheme is ws, wss, http or https.
+---@param request string|http.request
+---@param protocols? string|string[] The subprotocols to be offered, the preferred one first.
+---@return http.web_socket_task
+function session:web_socket_task(request, protocols) end
+
 ---Makes a task that sends a body, suspended. `body` is one of `{ file = path }`, `{ data = string }` and
 ---`{ stream = true }`: then the delegate's `need_new_body_stream` gives it, before anything is sent and each time it must
 ---be sent again. It takes the place of the request's own body. A URL without a request is posted to.
@@ -123,7 +137,12 @@ function session:upload_task(request, body, completion) end
 ---(`TMPDIR`, `/var/tmp`). It is removed when `did_finish_downloading` or the completion returns, and where there is
 ---neither, with the process; unless it was moved (`response:save` does that, to another file system too). The completion
 ---gets its path in place of the data.
----@param request string|http.request
+---
+---`{ resume_data = … }` goes on with what `task:cancel_by_producing_resume_data` or `err.resume_data` gave, in a later
+---process too. What is on disk is verified first, and the server is asked for the rest of that version of the file
+---(Range and If-Range); where it has another one by now, or will not send a part, the download begins again. Secrets are
+---not in resume data: `headers` beside it are sent too.
+---@param request string|http.request|{ resume_data: string, headers?: table<string, string|string[]> }
 ---@param completion? fun(location: string|nil, response: http.response|nil, err: http.error|nil) Takes the place of the delegate's `did_finish_downloading` and `did_complete`.
 ---@return http.task
 function session:download_task(request, completion) end
@@ -144,7 +163,7 @@ function session:finish_tasks_and_invalidate() end
 ---Takes no new tasks, and cancels those there.
 function session:invalidate_and_cancel() end
 
----Empties the session's stores, cookies and cache (default sessions share the user's own), and closes idle
+---Empties the session's stores: cookies, credentials and cache (default sessions share the user's own), and closes idle
 ---connections. *Yields.*
 ---@async
 function session:reset() end
@@ -223,7 +242,7 @@ function session:send(request, options) end
 ---`did_finish_collecting_metrics`, but not those for the response, the data and the completion.
 ---@class http.task
 ---@field identifier integer Within its session.
----@field kind "data"|"upload"|"download"|"stream"
+---@field kind "data"|"upload"|"download"|"stream"|"web_socket"
 ---@field state "running"|"suspended"|"canceling"|"completed"
 ---@field session http.session
 ---@field original_request http.request
@@ -238,6 +257,7 @@ function session:send(request, options) end
 ---@field description string|nil For the script's own use.
 ---@field user_info any For the script's own use.
 ---@field metrics http.metrics|nil Once completed.
+---@field became http.task|nil What a data task has become.
 local task = {}
 
 ---Starts the task, or takes back one `suspend`.
@@ -248,6 +268,14 @@ function task:suspend() end
 
 ---Ends the task with `cancelled`.
 function task:cancel() end
+
+---Cancels a download task and gives what another one can go on with: resume data, a string that may be written to a file
+---and used more than once; nil where that cannot be done (nothing has come, or the server's response has no strong
+---validator). *Yields* when it is given no function.
+---@async
+---@param fn? fun(resume_data: string|nil)
+---@return string|nil resume_data Without a function.
+function task:cancel_by_producing_resume_data(fn) end
 
 ---Waits until the task is completed and its last handler has returned. *Yields.*
 ---@async
@@ -274,8 +302,17 @@ function task:copy() end
 ---@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body of an upload task with `stream`, and any body that must be sent once more and cannot be read twice.
 ---@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer)
 ---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.
----@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|nil Not for download tasks.
+---@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|"become_download"|"become_stream"|nil Not for download tasks. "become_stream" is for 101, and for a 2xx without an end of its own that answers CONNECT or a request with an Upgrade field; else the new task fails with `bad_server_response`.
+---@field did_become_download_task? fun(session: http.session, task: http.task, download: http.task) The last one for the data task, whose `wait` returns the new one; all of the body goes to the download's file.
+---@field did_become_stream_task? fun(session: http.session, task: http.task, stream: http.stream_task) The last one for the data task, whose `wait` returns the new one.
+---@field did_open? fun(session: http.session, task: http.web_socket_task, protocol: string|nil) A WebSocket is open.
+---@field did_close? fun(session: http.session, task: http.web_socket_task, code: integer, reason: string) The server's close frame has come.
 ---@field did_receive_data? fun(session: http.session, task: http.task, data: string)
+---@field read_closed? fun(session: http.session, task: http.stream_task) The other side sends no more, or the input was closed; what has come can still be read.
+---@field write_closed? fun(session: http.session, task: http.stream_task) The output was closed.
+---@field better_route_discovered? fun(session: http.session, task: http.stream_task) Never called: the system does not tell.
+---@field did_become_streams? fun(session: http.session, task: http.stream_task, input: http.stream_input, output: http.stream_output) The last one for a task whose streams were captured.
+---@field did_resume_at_offset? fun(session: http.session, task: http.task, offset: integer, expected: integer) A download goes on there; what is expected is the whole file.
 ---@field will_cache_response? fun(session: http.session, task: http.task, cached: http.cached_response): http.cached_response|false|nil The response has come whole and is to be stored: as it is returned (it may be changed), or not at all (false).
 ---@field did_write_data? fun(session: http.session, task: http.task, written: integer, total: integer, expected: integer) A download task's body goes into its file: bytes (as transferred) since the last call, in all, and expected.
 ---@field did_finish_downloading? fun(session: http.session, task: http.task, location: string) A download task's file is whole. Move or read it here: it is removed on return.

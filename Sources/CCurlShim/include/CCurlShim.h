@@ -34,6 +34,8 @@ void hs_keep_memory(void);
 CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);
+/* CURLINFO_ACTIVESOCKET. */
+CURLcode hs_easy_get_socket(CURL *easy, curl_socket_t *value);
 
 /* What libcurl knows of a request that is over. Times are microseconds since its start; a reused connection has none
    for its making. */
@@ -48,6 +50,9 @@ typedef struct {
 } hs_facts;
 void hs_easy_get_facts(CURL *easy, hs_facts *facts);
 
+/* The SSL object of the handle's connection, or NULL. Only while it has one. */
+void *hs_easy_get_ssl(CURL *easy);
+
 /* Version and cipher of the handle's TLS connection, as static texts of the TLS library; both NULL when there is
    none. Only from within a callback of the handle, while it has a connection. */
 void hs_easy_get_tls(CURL *easy, const char **version, const char **cipher);
@@ -60,11 +65,23 @@ CURLMcode hs_multi_set_callbacks(CURLM *multi, curl_socket_callback socket_callb
                                  curl_multi_timer_callback timer_callback, void *context);
 CURLMcode hs_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
+/* Whether the GSSAPI library that libcurl has loaded finds credentials of the user's (a Kerberos ticket). */
+bool hs_has_kerberos_ticket(void);
+
 /* The result of a CURLMSG_DONE message; its union is opaque to Swift. */
 CURLcode hs_message_result(const CURLMsg *message);
 
 /* A socket as libcurl's own default would open it, without inheritance by child processes. */
 int hs_open_socket(const struct curl_sockaddr *address);
+
+/* Asks the resolver for a name's SRV records: the length of the whole answer, or -1. Blocks. */
+int hs_query_service(const char *name, unsigned char *answer, int capacity);
+
+/* fallocate, which the headers that Swift sees leave out: room on the disk for so many bytes of a file. 0 or errno. */
+int hs_allocate(int descriptor, int64_t length);
+
+/* environ, a variable that Swift 6 does not trust. */
+char *const *hs_environment(void);
 
 /* Marks what a socket sends: the type-of-service byte of its packets, and their place in the machine's own queue. */
 void hs_mark_socket(int descriptor, int type_of_service, int priority);

@@ -86,7 +86,7 @@ extension Outbox {
   }
 
   /// The fields that `http.credential` takes.
-  private func append(_ credential: Credential) {
+  func append(_ credential: Credential) {
     switch credential.secret {
     case .password(let user, let password):
       beginRecord(3)

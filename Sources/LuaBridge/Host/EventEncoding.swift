@@ -43,6 +43,17 @@ extension Outbox {
       append(size)
     case .needsBodyStream(let task):
       append(.bodyStream, task.rawValue)
+    case .stream(let task, let event): append(task, event)
+    case .webSocket(let task, let event): append(task, event)
+    case .resumed(let task, let offset, let expected):
+      append(.resumed, task.rawValue)
+      append(offset)
+      append(expected)
+    case .resumeData(let task, let blob, let part, let kept):
+      append(.resumeData, task.rawValue)
+      append(borrowing: blob)
+      append(part)
+      append(kept)
     case .willCache(let task, let cached):
       append(.willCache, task.rawValue)
       append(cached)

@@ -24,4 +24,14 @@ enum EventKind: Int {
   case willCache = 20
   case waitingForConnectivity = 18
   case finishedDownloading = 24
+  case streamRead = 30
+  case streamWritten = 31
+  case streamClosed = 32
+  case streamCaptured = 33
+  case webSocketOpened = 34
+  case webSocketMessage = 35
+  case webSocketDone = 36
+  case webSocketClosed = 37
+  case resumed = 25
+  case resumeData = 26
 }

@@ -35,6 +35,7 @@ public final class Scheduler {
   private var events: [Event] = []
   /// Tasks begun in the core and not yet completed; they keep the process alive.
   private(set) var outstandingTasks = 0
+  private var captured = CapturedStreams()
   /// Sessions whose end has been asked for and not been told.
   private var endingSessions: Set<Int> = []
   private var ending: Ending?
@@ -72,8 +73,12 @@ public final class Scheduler {
   public func wake(_ fiber: Int) { ready.append(fiber) }
 
   func submit(_ command: Command) {
-    if case .startTask = command { outstandingTasks += 1 }
-    if case .invalidateSession(let id, _) = command { endingSessions.insert(id.rawValue) }
+    switch command {
+    case .startTask, .startStream: outstandingTasks += 1
+    case .invalidateSession(let id, _): endingSessions.insert(id.rawValue)
+    case .stream(let task, let command): captured.note(task, command)
+    default: break
+    }
     port.submit(command)
   }
 
@@ -149,7 +154,7 @@ public final class Scheduler {
 
   private var hasWork: Bool {
     if !ready.isEmpty { return true }
-    if outstandingTasks > 0 || !endingSessions.isEmpty { return true }
+    if outstandingTasks > 0 || captured.hasWork || !endingSessions.isEmpty { return true }
     return stopDeadline == nil && (timers.count > 0 || interlocutor != nil || port.isBusyInBackground)
   }
 
@@ -204,13 +209,20 @@ public final class Scheduler {
     for event in events {
       switch event {
       case .completed(let task, let completion):
-        outstandingTasks -= 1
+        if !captured.remove(task) { outstandingTasks -= 1 }
         if CallTable.isCall(task) {
           finishCall(task, completion)
         } else if !dispatch({ $0.append(event) }) {
           let error = TaskError(.resourceUnavailable, "not enough memory")
           dispatch { $0.append(.completed(task, Completion(error: error))) }
         }
+      case .stream(let task, let streamEvent):
+        captured.note(task, streamEvent)
+        if case .captured = streamEvent {
+          captured.add(task)
+          outstandingTasks -= 1
+        }
+        if !dispatch({ $0.append(event) }) { port.submit(.cancelTask(task)) }
       case .sessionInvalidated(let session):
         endingSessions.remove(session.rawValue)
         dispatch { $0.append(event) }

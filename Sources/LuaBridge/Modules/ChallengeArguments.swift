@@ -7,7 +7,7 @@ import SessionCore
 enum ChallengeArguments {
   static func answer(_ call: HostCall) -> Answer? {
     switch call.string(2) {
-    case "credential": credential(call).map { .challenge(.useCredential($0)) }
+    case "credential": credential(call, at: 3).map { .challenge(.useCredential($0)) }
     case "default": .challenge(.performDefaultHandling)
     case "cancel": .challenge(.cancel)
     case "reject": .challenge(.rejectProtectionSpace)
@@ -19,20 +19,22 @@ enum ChallengeArguments {
     }
   }
 
-  private static func credential(_ call: HostCall) -> Credential? {
-    guard let persistence = call.string(3).flatMap(Credential.Persistence.init) else { return nil }
-    return secret(call).map { Credential($0, persistence: persistence) }
+  /// Persistence at `index`, then kind and texts.
+  static func credential(_ call: HostCall, at index: Int) -> Credential? {
+    guard let persistence = call.string(index).flatMap(Credential.Persistence.init) else { return nil }
+    return secret(call, at: index + 1).map { Credential($0, persistence: persistence) }
   }
 
-  private static func secret(_ call: HostCall) -> Credential.Secret? {
-    switch call.string(4) {
+  private static func secret(_ call: HostCall, at index: Int) -> Credential.Secret? {
+    let first = call.string(index + 1)
+    switch call.string(index) {
     case "password":
-      guard let user = call.string(5), let password = call.string(6) else { return nil }
-      return .password(user: user, password: password)
-    case "token": return call.string(5).map { .token($0) }
+      guard let first, let password = call.string(index + 2) else { return nil }
+      return .password(user: first, password: password)
+    case "token": return first.map { .token($0) }
     case "certificate":
-      return call.string(5).map { .certificate(path: $0, key: call.string(6), password: call.string(7)) }
-    case "trust": return call.string(5).flatMap(Fingerprint.init(hexadecimal:)).map { .serverTrust(leaf: $0) }
+      return first.map { .certificate(path: $0, key: call.string(index + 2), password: call.string(index + 3)) }
+    case "trust": return first.flatMap(Fingerprint.init(hexadecimal:)).map { .serverTrust(leaf: $0) }
     default: return nil
     }
   }

@@ -12,13 +12,16 @@ enum ConfigurationArguments {
   ) -> Result<SessionConfiguration, Problem> {
     var configuration = SessionConfiguration()
     configuration.cookieStorage = stores.cookies
+    configuration.credentialStorage = stores.credentials
+    configuration.hstsStorage = stores.hsts
+    configuration.alternativeServices = stores.alternatives
     configuration.cache = stores.cache
     var index = start
     while index < call.count {
       guard let name = call.string(index) else {
         return .failure(Problem(message: "a configuration field has no name"))
       }
-      guard set(name, call, index + 1, in: &configuration) else {
+      guard set(name, call, index + 1, stores, in: &configuration) else {
         return .failure(Problem(message: "configuration field '\(name)' has a value of the wrong kind"))
       }
       index += 2
@@ -27,7 +30,8 @@ enum ConfigurationArguments {
   }
 
   private static func set(
-    _ name: String, _ call: HostCall, _ index: Int, in configuration: inout SessionConfiguration
+    _ name: String, _ call: HostCall, _ index: Int, _ stores: StoreRegistry,
+    in configuration: inout SessionConfiguration
   ) -> Bool {
     switch name {
     case "timeout_for_request": assign(call.number(index)) { configuration.timeoutForRequest = $0 }
@@ -53,6 +57,8 @@ enum ConfigurationArguments {
     case "resolve": assign(call.string(index)) { configuration.resolve += pairs($0) }
     case "interface": assign(call.string(index)) { configuration.interface = $0 }
     case "unix_socket": assign(call.string(index)) { configuration.unixSocket = $0 }
+    case "receive_rate_limit": assign(call.number(index)) { configuration.rateLimit.receive = $0 }
+    case "send_rate_limit": assign(call.number(index)) { configuration.rateLimit.send = $0 }
     case "shared_container": assign(call.string(index)) { configuration.sharedContainer = $0 }
     case "protocol_classes": assign(call.boolean(index)) { configuration.asksForLoaders = $0 }
     case "allows_file_urls": assign(call.boolean(index)) { configuration.allowsFileURLs = $0 }
@@ -66,6 +72,14 @@ enum ConfigurationArguments {
       assign(TrustArguments.clientCertificate(call, index)) { configuration.clientCertificate = $0 }
     case "cookie_storage":
       assign(storage(call, index, CookieModule.storage)) { configuration.cookieStorage = $0 }
+    case "credential_storage":
+      assign(storage(call, index, CredentialModule.storage)) { configuration.credentialStorage = $0 }
+    case "remembers_hosts":
+      assign(call.boolean(index)) { remembers in
+        if remembers { return }
+        configuration.hstsStorage = HSTSStorage()
+        configuration.alternativeServices = AlternativeServiceStorage()
+      }
     case "http_should_set_cookies": assign(call.boolean(index)) { configuration.shouldSetCookies = $0 }
     case "http_cookie_accept_policy":
       assign(call.string(index).flatMap(CookieAcceptPolicy.init(rawValue:))) { configuration.cookieAcceptPolicy = $0 }

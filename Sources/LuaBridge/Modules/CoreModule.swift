@@ -10,8 +10,9 @@ enum CoreModule {
   static func make(_ scheduler: Scheduler, _ stores: StoreRegistry) -> NativeModule {
     NativeModule(
       name,
-      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler, stores) + answerFunctions(scheduler)
-        + LoadFunctions.all(scheduler)
+      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler, stores)
+        + DownloadFunctions.make(scheduler) + answerFunctions(scheduler)
+        + LoadFunctions.all(scheduler) + StreamFunctions.all(scheduler)
         + diagnosticFunctions(scheduler))
   }
 
@@ -41,7 +42,7 @@ enum CoreModule {
   }
 
   /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, set_priority,
-  /// close_idle_connections, remove_download.
+  /// close_idle_connections.
   private static func taskFunctions(
     _ scheduler: Scheduler, _ stores: StoreRegistry
   ) -> [NativeModule.Function] {
@@ -101,12 +102,8 @@ enum CoreModule {
         scheduler.submit(.setPriority(TaskID(id), priority))
         return .returned
       },
-      .init("remove_download") { call in
-        guard let path = call.string(1) else { return call.wrongType(1, "string") }
-        scheduler.submit(.removeDownload(location: path))
-        return .returned
-      },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
+      command("forget_hosts", scheduler) { .forgetHosts(SessionID($0)) },
       command("write_cache", scheduler) { .writeCache(SessionID($0)) },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }
@@ -124,7 +121,13 @@ enum CoreModule {
         return TaskArguments.request(call, method: method, at: 4, parts: 8).map { .redirect(.follow($0)) }
       },
       answer("answer_challenge", scheduler, ChallengeArguments.answer),
-      answer("answer_response", scheduler) { call in .response(call.boolean(2) ? .allow : .cancel) },
+      answer("answer_response", scheduler) { call in
+        switch call.string(2) {
+        case "become_download": .response(.becomeDownload)
+        case "become_stream": .response(.becomeStream)
+        default: .response(call.boolean(2) ? .allow : .cancel)
+        }
+      },
       answer("answer_cache", scheduler) { call in .cache(call.boolean(2) ? cached(call) : nil) },
       answer("consumed", scheduler) { _ in .dataConsumed },
       answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },

@@ -108,7 +108,7 @@ enum TaskArguments {
     switch kind {
     case 1: return .consumer
     case 2: return call.string(At.destinationPath).map { .file(path: $0) }
-    case 3: return .download
+    case 3: return .download(resuming: call.bytes(At.destinationPath).map(Bytes.init(copying:)))
     default: return nil
     }
   }
@@ -119,9 +119,9 @@ enum TaskArguments {
     let secret = call.string(At.secret) ?? ""
     switch scheme {
     case "bearer": return .bearer(token: secret)
-    case "digest": return .digest(user: user, password: secret)
     case "any": return .any(user: user, password: secret)
-    default: return .basic(user: user, password: secret)
+    case "basic": return .basic(user: user, password: secret)
+    default: return AuthScheme(name: scheme).map { .scheme($0, user: user, password: secret) } ?? .none
     }
   }
 

@@ -25,7 +25,7 @@ final class BodySource {
   let length: Int
   /// Bytes handed to libcurl since the start or the last rewind.
   private(set) var handed = 0
-  private let isReader: Bool
+  let isReader: Bool
   private var pieces: [Piece] = []
   private var pieceIndex = 0
   private var pieceOffset = 0
@@ -87,6 +87,9 @@ final class BodySource {
       return .success(.file(descriptor: descriptor, length: Int(status.st_size), path: path))
     }
   }
+
+  /// How much of so many bytes there still is, where that is known.
+  func remaining(of count: Int) -> Int { length < 0 ? count : min(count, length - handed) }
 
   /// True when the whole body can be sent from its start (again).
   var canReplay: Bool { !isReader || !hasBeenRead }

@@ -1,6 +1,6 @@
 /// What the cache has to do with one request of a transfer.
 final class CacheTransaction {
-  let request: CacheRequest
+  private(set) var request: CacheRequest
   let requestedAt = WallClock.now
   var load: CacheLoad
   /// What is done when the response that comes has been dropped.
@@ -21,6 +21,12 @@ final class CacheTransaction {
   init(_ request: CacheRequest, _ load: CacheLoad) {
     self.request = request
     self.load = load
+  }
+
+  /// The request goes out with these cookies; those that its response sets do not count.
+  func sends(cookies: [UInt8]?) {
+    let sent = cookies ?? request.fields.bytes("cookie")
+    request.cookies = { sent }
   }
 
   func begin(_ response: StoredResponse, _ recorder: BodyRecorder?, isCompletion: Bool = false) {

@@ -31,9 +31,17 @@ struct SelectingFields: Equatable, Sendable {
 
   /// The key goes into it, so that digests of two URLs cannot be compared.
   private static func digest(_ name: String, _ request: CacheRequest) -> [UInt8] {
-    let isIdentity = name == "authorization"
-    guard let value = isIdentity ? request.identity : normalised(name, request.fields.all(name)) else { return [] }
+    guard let value = value(name, request) else { return [] }
     return Array(SHA256Digest.of(Array("\(request.key)\0\(name)\0\(value)".utf8)).prefix(16))
+  }
+
+  /// What the request says in a field; nil where it has none.
+  private static func value(_ name: String, _ request: CacheRequest) -> String? {
+    switch name {
+    case "authorization": request.identity
+    case "cookie": request.cookies().map { String(decoding: $0, as: UTF8.self) }
+    default: normalised(name, request.fields.all(name))
+    }
   }
 
   /// Several lines are one list; white space around commas says nothing; languages and codings are names without case

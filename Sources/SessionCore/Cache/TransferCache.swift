@@ -65,6 +65,7 @@ extension Transfer {
 
   private func answer(with load: StoredLoad) {
     let shown = url
+    if session.configuration.trace { Trace.note("\(request.method) \(url) is answered from the cache") }
     beginWith(load)
     url = shown
   }
@@ -76,9 +77,12 @@ extension Transfer {
       if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       fields.append(field)
     }
-    return CacheRequest(
-      method: request.method, key: CacheKey.make(url), fields: MessageFields(fields), policy: cachePolicy,
-      identity: cacheIdentity)
+    let byHand = MessageFields(fields)
+    var result = CacheRequest(
+      method: request.method, key: CacheKey.make(url, realm: session.cacheRealm), fields: byHand, policy: cachePolicy,
+      identity: cacheIdentity, cookies: { [unowned self] in cookieField ?? byHand.bytes("cookie") })
+    result.realm = session.cacheRealm
+    return result
   }
 
   // MARK: The head
@@ -103,7 +107,7 @@ extension Transfer {
       status: intake.status, reason: intake.reason, httpVersion: intake.httpVersion,
       fields: intake.block.withBytes { MessageFields(block: $0) }, requestedAt: caching.requestedAt,
       receivedAt: WallClock.now,
-      answeredChallenge: cacheIdentity == nil && auth.map { !$0.serverAnswer.isNone } ?? false)
+      answeredChallenge: cacheIdentity == nil && auth.map { !$0.server.answer.isNone } ?? false)
   }
 
   private func verdict(
@@ -178,7 +182,7 @@ extension Transfer {
     let location = response.fields.first("content-location").flatMap { try? URLParts.resolve($0, against: url).get() }
     guard
       var storing = cache.rules.storableAsGet(
-        caching.request, response, contentLocation: location.map(CacheKey.make))
+        caching.request, response, contentLocation: location.map { CacheKey.make($0, realm: caching.request.realm) })
     else { return }
     // It is newer than what it has just made void.
     storing.requestedAt = WallClock.now

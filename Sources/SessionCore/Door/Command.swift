@@ -8,6 +8,12 @@ public enum Command {
   case createSession(SessionID, SessionConfiguration)
   /// Begins a task: it is queued for its host and starts as soon as the session's limits allow.
   case startTask(TaskID, SessionID, TaskRequest)
+  /// Begins a stream task.
+  case startStream(TaskID, SessionID, StreamRequest)
+  /// Something for the stream that the task is, or has become.
+  case stream(TaskID, StreamCommand)
+  /// Something for a WebSocket.
+  case webSocket(TaskID, WebSocketCommand)
   /// Pauses transmission and the task's timers (`URLSessionTask.suspend`). Does not nest here; the caller counts.
   case suspendTask(TaskID)
   /// Undoes `suspendTask`.
@@ -21,10 +27,17 @@ public enum Command {
   /// No new tasks; ends the session once its tasks are done, or at once when `cancellingTasks`.
   /// `Event.sessionInvalidated` is the last event of a session.
   case invalidateSession(SessionID, cancellingTasks: Bool)
-  /// Removes the file of `Event.finishedDownloading`, if it is still there.
+  /// Ends a download task with `cancelled`, as `cancelTask` does; where that is possible, what has come is kept and
+  /// `Event.resumeData` comes before the completion.
+  case cancelTaskKeeping(TaskID)
+  /// Puts the file of `Event.resumeData` where it outlives the process.
+  case keepDownload(part: String, kept: String)
+  /// Removes the file of `Event.finishedDownloading` or `.resumeData`, if it is still there.
   case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)
+  /// Forgets what the session has learnt of hosts (part of `URLSession.reset`). Its storages are emptied by themselves.
+  case forgetHosts(SessionID)
   /// Writes to disk what is to be there (part of `URLSession.flush`).
   case writeCache(SessionID)
 }
@@ -72,8 +85,12 @@ public enum RedirectAnswer {
   case refuse
 }
 
-/// `URLSession.ResponseDisposition`. (`become…` are handled above by tasks of another kind.)
+/// `URLSession.ResponseDisposition`. What a task becomes keeps its number.
 public enum ResponseDisposition {
   case allow
   case cancel
+  /// The body goes to a file, as with `Destination.download`.
+  case becomeDownload
+  /// The connection becomes a stream (`Command.stream`): after 101 and what is like it; else the task fails.
+  case becomeStream
 }

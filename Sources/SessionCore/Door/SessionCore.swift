@@ -17,14 +17,19 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
+  private var lookups: CredentialLookups?
   private var networkWatch: NetworkWatch?
   /// Transfers that wait for a network.
   var unconnected: [Transfer] = []
   private var networkChanged = false
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
+  /// Streams with a time limit, and the sockets of those that have one of their own.
+  var streamTimers = TimerHeap<StreamTask>()
+  var links = LinkTable()
   private var sessions: [Int: Session] = [:]
   private var transfers = IDTable<Transfer>()
+  private var streams = IDTable<StreamTask>()
   private var multis: [Multi?] = []
   let caches = CoreCaches()
   /// By the container they are in.
@@ -42,9 +47,12 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
+    ChildProgram.killAll()
     caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
+    for stream in streams.values { stream.abandon() }
+    streams.removeAll()
     for directory in downloadDirectories.values { directory.removeAll() }
     downloadDirectories.removeAll()
   }
@@ -57,15 +65,29 @@ public final class SessionCore: Port {
     switch command {
     case .createSession(let id, let configuration): createSession(id, configuration)
     case .startTask(let id, let session, let request): start(id, session, request)
-    case .suspendTask(let id): transfers[id.rawValue]?.suspend()
-    case .resumeTask(let id): transfers[id.rawValue]?.resume()
+    case .startStream(let id, let session, let request): start(id, session, request)
+    case .stream(let id, let command): streams[id.rawValue]?.receive(command)
+    case .webSocket(let id, let command): transfers[id.rawValue]?.webSocket?.receive(command)
+    case .suspendTask(let id):
+      transfers[id.rawValue]?.suspend()
+      streams[id.rawValue]?.suspend()
+    case .resumeTask(let id):
+      transfers[id.rawValue]?.resume()
+      streams[id.rawValue]?.resume()
     case .setPriority(let id, let priority): transfers[id.rawValue]?.setPriority(priority)
     case .cancelTask(let id):
-      transfers[id.rawValue]?.fail(TaskError(.cancelled, "cancelled"))
-    case .answer(let id, let answer): transfers[id.rawValue]?.receive(answer)
+      let error = TaskError(.cancelled, "cancelled")
+      transfers[id.rawValue]?.fail(error)
+      streams[id.rawValue]?.fail(error)
+    case .answer(let id, let answer):
+      if case .challenge(let word) = answer { streams[id.rawValue]?.receive(word) }
+      transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
+    case .cancelTaskKeeping(let id): transfers[id.rawValue]?.cancelKeeping()
+    case .keepDownload(let part, let kept): keepDownload(part, kept)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
+    case .forgetHosts(let id): sessions[id.rawValue]?.forget()
     case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
     }
   }
@@ -98,6 +120,13 @@ public final class SessionCore: Port {
     return helpers
   }
 
+  /// Asks the program of a credential storage for what is wanted in a space, and tells the task when it has answered.
+  func lookUp(_ space: ProtectionSpace, in storage: CredentialStorage, for task: TaskID) {
+    let lookups = self.lookups ?? CredentialLookups(poller: poller)
+    self.lookups = lookups
+    lookups.begin(space, in: storage, for: task)
+  }
+
   // MARK: The loop
 
   /// Does all that can be done without waiting.
@@ -111,7 +140,7 @@ public final class SessionCore: Port {
         if insideLibcurl({ multi.actOnTimer(now: now) }) { isBusy = true }
         while let (easy, result) = multi.nextEnded() {
           isBusy = true
-          easy.transfer?.takeUnretainedValue().transferEnded(result)
+          easy.ended(result)
         }
       }
     }
@@ -119,7 +148,12 @@ public final class SessionCore: Port {
     caches.write(due: now)
     if networkChanged { retryUnconnected() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
-    for job in helperThreads?.finished() ?? [] { transfers[job.task]?.fileSettled(job) }
+    while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
+    for job in helperThreads?.finished() ?? [] {
+      transfers[job.task]?.fileSettled(job)
+      streams[job.task]?.serviceFound(job)
+    }
+    for task in lookups?.finished() ?? [] { transfers[task.rawValue]?.lookupFinished() }
     dropRetired()
   }
 
@@ -133,6 +167,7 @@ public final class SessionCore: Port {
   private func poll(until deadline: Double?) -> Bool {
     poller.wait(timeout: timeout(until: deadline)) { descriptor, owner, events in
       if owner == NetworkWatch.owner { return networkMessage() }
+      if owner < 0 { return links.link(owner)?.act(events: events) ?? () }
       insideLibcurl { multis[Int(owner)]?.act(on: descriptor, events: events) }
     }
   }
@@ -168,6 +203,7 @@ public final class SessionCore: Port {
     guard loading.isEmpty, !networkChanged else { return 0 }
     var next = deadline ?? .infinity
     if let timer = timers.nextDeadline, timer < next { next = timer }
+    if let timer = streamTimers.nextDeadline, timer < next { next = timer }
     if let write = caches.deadline, write < next { next = write }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
@@ -207,6 +243,9 @@ public final class SessionCore: Port {
       for transfer in transfers.values where transfer.session === session {
         transfer.fail(TaskError(.cancelled, "the session was invalidated"))
       }
+      for stream in streams.values where stream.session === session {
+        stream.fail(TaskError(.cancelled, "the session was invalidated"))
+      }
     }
     endIfIdle(session)
   }
@@ -238,11 +277,7 @@ public final class SessionCore: Port {
   // MARK: Tasks
 
   private func start(_ id: TaskID, _ sessionID: SessionID, _ request: TaskRequest) {
-    guard let session = sessions[sessionID.rawValue], !session.isInvalidated else {
-      let error = TaskError(.cancelled, "the session has been invalidated or was never made")
-      outbox.append(.completed(id, Completion(error: error)))
-      return
-    }
+    guard let session = session(sessionID, for: id) else { return }
     start(id, session, request)
   }
 
@@ -254,6 +289,26 @@ public final class SessionCore: Port {
     transfer.begin()
   }
 
+  private func start(_ id: TaskID, _ sessionID: SessionID, _ request: StreamRequest) {
+    guard let session = session(sessionID, for: id) else { return }
+    let stream = StreamTask(id: id, session: session, request: request)
+    streams[id.rawValue] = stream
+    session.taskCount += 1
+    stream.begin()
+  }
+
+  /// A stream that a transfer has become.
+  func adopt(_ stream: StreamTask) { streams[stream.id.rawValue] = stream }
+  func forget(_ stream: StreamTask) { streams[stream.id.rawValue] = nil }
+
+  /// The session of a task that begins; nil, and the task is complete, when there can be no more tasks in it.
+  private func session(_ id: SessionID, for task: TaskID) -> Session? {
+    if let session = sessions[id.rawValue], !session.isInvalidated { return session }
+    let error = TaskError(.cancelled, "the session has been invalidated or was never made")
+    outbox.append(.completed(task, Completion(error: error)))
+    return nil
+  }
+
   // MARK: Downloads
 
   /// The process's own directory in a session's container.
@@ -263,6 +318,13 @@ public final class SessionCore: Port {
     let made = DownloadDirectory.make(in: container)
     if case .success(let directory) = made { downloadDirectories[container] = directory }
     return made
+  }
+
+  /// Only its owner may see what is kept: the container may be a directory that all use.
+  private func keepDownload(_ part: String, _ kept: String) {
+    guard part != kept else { return }
+    chmod(part, 0o600)
+    if rename(part, kept) == 0 { downloadDirectories.values.forEach { $0.forget(part) } }
   }
 
   private func removeDownload(_ location: String) {
@@ -279,11 +341,22 @@ public final class SessionCore: Port {
     timers.remove(transfer)
     if !unconnected.isEmpty { unconnected.removeAll { $0 === transfer } }
     if CoreCaches.isRevalidation(transfer.id) {
-      caches.endRevalidation(CacheKey.make(transfer.options.request.url))
+      caches.endRevalidation(CacheKey.make(transfer.options.request.url, realm: transfer.session.cacheRealm))
     } else {
       outbox.append(.completed(transfer.id, completion))
     }
-    let session = transfer.session
+    leave(transfer.session)
+  }
+
+  /// The last word on a stream that has its own connection.
+  func complete(_ stream: StreamTask, _ completion: Completion) {
+    streams[stream.id.rawValue] = nil
+    outbox.append(.completed(stream.id, completion))
+    leave(stream.session)
+  }
+
+  /// One of a session's tasks is complete.
+  private func leave(_ session: Session) {
     session.taskCount -= 1
     endIfIdle(session)
   }

@@ -77,6 +77,12 @@ public final class TaskRequest {
   public var decompress = true
   /// More body bytes (decoded) than this is `data_length_exceeds_maximum`.
   public var maximumBody: Int?
+  /// The task is to open a WebSocket: a 101 that does makes it one, anything else that is final ends it.
+  public var webSocketRequest: WebSocketRequest?
+  /// What the digest of the body must be, as the caller gets it; anything else is `checksum_mismatch`. Content codings are
+  /// then not asked for.
+  public var checksum: ExpectedDigest?
+  public var rateLimit: RateLimit?
   /// `nil`: the session's.
   public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.
@@ -93,6 +99,17 @@ public final class TaskRequest {
   public init(_ request: Request) { self.request = request }
 }
 
+/// Bytes of bodies a second, as transferred; nil is no limit.
+public struct RateLimit: Equatable, Sendable {
+  public var receive: Double?
+  public var send: Double?
+
+  public init(receive: Double? = nil, send: Double? = nil) {
+    self.receive = receive
+    self.send = send
+  }
+}
+
 public struct Interest: OptionSet, Sendable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
@@ -107,6 +124,8 @@ public struct Interest: OptionSet, Sendable {
   /// Those that concern a connection (`ProtectionSpace.isConnectionLevel`).
   public static let connectionChallenge = Interest(rawValue: 128)
   public static let cache = Interest(rawValue: 256)
+  /// A 401 that names no scheme: asked about as one of the scheme "default".
+  public static let bareChallenge = Interest(rawValue: 512)
 }
 
 /// Where the response body goes.
@@ -120,8 +139,13 @@ public enum Destination {
   /// reaches it, nor does any but a 2xx (an error page, a 304): that one's body is collected as for `.memory`.
   case file(path: String)
   /// To a file of a download task, in the process's own directory of the session's container. Whatever the final
-  /// response is, its body goes there; `Event.finishedDownloading` tells where it is.
-  case download
+  /// response is, its body goes there; `Event.finishedDownloading` tells where it is. `resuming`: what
+  /// `Event.resumeData` gave; the request must then be the one it names (`ResumeData.url` and `.headers`).
+  case download(resuming: Bytes?)
+  /// A part of a file into its place. The request must be for that range, under the condition of its validator; any
+  /// other answer is `bad_server_response`, but for an error page, which is collected as for `.memory`. The completion's
+  /// body is the SHA-256 of the part, in hexadecimal.
+  case window(PartWindow)
 }
 
 public enum ExpectContinue: Sendable {
@@ -136,12 +160,16 @@ public enum Authentication {
   case none
   /// Sent with the first request, and again on redirects within the origin.
   case basic(user: String, password: String)
-  /// The server is asked first; the 401 is withheld and answered on the same handle: two requests in all.
-  case digest(user: String, password: String)
-  /// The strongest of Digest and Basic that the server offers.
+  /// A scheme that libcurl does. Digest: the server is asked first, without the body; two requests in all.
+  case scheme(AuthScheme, user: String, password: String)
+  /// The strongest of Digest, NTLM and Basic that the server offers.
   case any(user: String, password: String)
   /// `Authorization: Bearer …` within the origin.
   case bearer(token: String)
+
+  public static func digest(user: String, password: String) -> Authentication {
+    .scheme(.digest, user: user, password: password)
+  }
 }
 
 /// What holds for all tasks of a session (the part of `URLSessionConfiguration` that the core acts on).
@@ -163,6 +191,8 @@ public struct SessionConfiguration {
   public var caFile: String?
   /// The directory in which download tasks keep their files. `nil`: that of the system for temporary files.
   public var sharedContainer: String?
+  /// What all tasks together may move.
+  public var rateLimit = RateLimit()
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
   public var securityPolicies = SecurityPolicies()
@@ -171,6 +201,12 @@ public struct SessionConfiguration {
   public var clientCertificate: ClientCertificate?
   /// Where cookies are kept; `nil`: they are neither kept nor sent.
   public var cookieStorage: CookieStorage?
+  /// Where credentials are kept; `nil`: none are, beyond a task.
+  public var credentialStorage: CredentialStorage? = CredentialStorage()
+  /// Where the hosts are kept that want https only; `nil`: nobody is asked to.
+  public var hstsStorage: HSTSStorage?
+  /// Where origins can be had as well (Alt-Svc); `nil`: that is of no interest.
+  public var alternativeServices: AlternativeServiceStorage?
   /// `URLSessionConfiguration.httpShouldSetCookies`: send stored cookies with requests.
   public var shouldSetCookies = true
   /// When cookies are kept. (The storage has a policy too: both must allow it.)

@@ -1,12 +1,17 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable. Jobs go out with a task's number and come back with errno.
+/// A few threads for what blocks: making files durable, reading them, asking programs and the resolver. Jobs go out with
+/// a number, mostly a task's, and come back with errno or what was asked for.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
     /// What to do, given as values, so that nothing of the loop's is touched from the thread.
     let work: Work
     var result: Int32 = 0
+    /// What the resolver answered.
+    var records: [UInt8] = []
+    /// What a program answered.
+    var answer: Result<Credential, CredentialCommand.Failure>?
   }
 
   enum Work: Sendable {
@@ -14,6 +19,12 @@ final class HelperThreads {
     case sync(descriptor: Int32)
     /// fsync of the directory that holds a path.
     case syncDirectory(path: String)
+    /// The DNS answer about a service.
+    case findService(name: String)
+    /// Reads the first bytes of a file into digests, which nobody else uses until the job is back.
+    case read(descriptor: Int32, length: Int, into: [Digester])
+    /// Runs a program that knows credentials.
+    case ask(CredentialCommand, ProtectionSpace)
   }
 
   private let shared: Shared
@@ -124,8 +135,26 @@ final class HelperThreads {
       switch job.work {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
+      case .findService(let name): job.records = ServiceLookup.query(name)
+      case .read(let descriptor, let length, let digesters): job.result = read(descriptor, length, digesters)
+      case .ask(let command, let space): job.answer = command.run(for: space)
       }
       return job
+    }
+
+    /// errno; EIO for a file that is too short.
+    private static func read(_ descriptor: Int32, _ length: Int, _ digesters: [Digester]) -> Int32 {
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 64)
+      defer { buffer.deallocate() }
+      var offset = 0
+      while offset < length {
+        let count = pread(descriptor, buffer.baseAddress, min(buffer.count, length - offset), off_t(offset))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return count < 0 ? errno : EIO }
+        for digester in digesters { digester.update(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        offset += count
+      }
+      return 0
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {

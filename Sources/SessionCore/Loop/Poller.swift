@@ -14,6 +14,13 @@ final class Poller {
     var registered: UInt8 = 0
     var isConnection = false
     var isDirty = false
+    /// A stream has taken over this connection of libcurl's.
+    var isTaken = false
+    /// libcurl has had its last word about it.
+    var isLeft = false
+    /// Which of libcurl's handles it was wanted for last, and when.
+    var user: UnsafeMutableRawPointer?
+    var stamp = 0
   }
 
   let wakeDescriptor: Int32
@@ -21,6 +28,7 @@ final class Poller {
   private var watches: UnsafeMutablePointer<Watch>
   private var watchCapacity: Int
   private var dirty: [Int32] = []
+  private var stamps = 0
   private let ready: UnsafeMutablePointer<hs_ready>
   private static let batch = 256
 
@@ -42,7 +50,20 @@ final class Poller {
     ready.deallocate()
   }
 
-  /// Notes what libcurl wants to hear of a descriptor; `events` 0 is nothing any more.
+  /// Notes what libcurl wants to hear of a descriptor; `events` 0 is nothing any more. `user`: the handle it is for.
+  func want(_ descriptor: Int32, events: UInt8, owner: Int32, user: UnsafeMutableRawPointer?) {
+    grow(for: descriptor)
+    let watch = watches + Int(descriptor)
+    if watch.pointee.isTaken { return }
+    if events != 0 {
+      stamps += 1
+      watch.pointee.user = user
+      watch.pointee.stamp = stamps
+    }
+    want(descriptor, events: events, owner: owner)
+  }
+
+  /// The same for who has taken a connection over.
   func want(_ descriptor: Int32, events: UInt8, owner: Int32) {
     grow(for: descriptor)
     let watch = watches + Int(descriptor)
@@ -62,11 +83,41 @@ final class Poller {
     watches[Int(descriptor)].registered = 0
     watches[Int(descriptor)].wanted = 0
     watches[Int(descriptor)].isConnection = true
+    watches[Int(descriptor)].user = nil
+  }
+
+  /// The connection that one of libcurl's handles uses.
+  func descriptor(of user: UnsafeMutableRawPointer) -> Int32? {
+    let used = (0..<watchCapacity).filter { watches[$0].isConnection && watches[$0].user == user }
+    return used.max { watches[$0].stamp < watches[$1].stamp }.map { Int32($0) }
+  }
+
+  /// Takes a connection over: what libcurl wants of it counts no more, and it stays open until it is given back.
+  func take(_ descriptor: Int32) {
+    grow(for: descriptor)
+    unregister(descriptor)
+    watches[Int(descriptor)].isTaken = true
+  }
+
+  /// Ends that: libcurl may close the connection. If it has wanted to already, it is closed now.
+  func giveBack(_ descriptor: Int32) {
+    let watch = watches + Int(descriptor)
+    watch.pointee.isTaken = false
+    watch.pointee.wanted = 0
+    unregister(descriptor)
+    guard watch.pointee.isLeft else { return }
+    watch.pointee.isLeft = false
+    _ = closeSocket(descriptor)
   }
 
   /// Closes a connection's socket; the kernel forgets its registration with it.
   func closeSocket(_ descriptor: Int32) -> Int32 {
     grow(for: descriptor)
+    if watches[Int(descriptor)].isTaken {
+      watches[Int(descriptor)].isLeft = true
+      return 0
+    }
+    watches[Int(descriptor)].user = nil
     watches[Int(descriptor)].registered = 0
     watches[Int(descriptor)].wanted = 0
     watches[Int(descriptor)].isConnection = false

@@ -20,17 +20,30 @@ struct ResponseIntake {
   private(set) var isChunked = false
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
+  /// A field that says what the body's digest is.
+  private(set) var hasDigest = false
   /// Something in the head says how long it holds, or identifies the representation.
   private(set) var hasCachingFields = false
   /// It is a stored response.
   var isFromCache = false
   private(set) var hasSetCookie = false
+  private(set) var hasTransportSecurity = false
+  private(set) var hasAlternativeService = false
   private(set) var isHeadComplete = false
 
   var isInterim: Bool { status >= 100 && status < 200 && status != 101 }
 
   /// A field of this head has been received.
   var isInHead: Bool { !isHeadComplete && block.count > 0 }
+
+  /// The same head of a response whose body nobody will see.
+  var withoutBody: ResponseIntake {
+    var result = self
+    result.contentLength = 0
+    result.isChunked = false
+    result.hasContentEncoding = false
+    return result
+  }
 
   /// Nothing received, for the next request.
   mutating func reset() {
@@ -74,6 +87,12 @@ struct ResponseIntake {
     }
     isHeadComplete = true
     if isChunked { contentLength = -1 }
+  }
+
+  /// What a 416 means whose Content-Range says that all bytes are there already: the file is whole.
+  mutating func markWhole() {
+    status = 200
+    reason = "OK"
   }
 
   /// The head as a value.
@@ -128,11 +147,15 @@ struct ResponseIntake {
   private mutating func note(_ field: UnsafeRawBufferPointer) {
     guard let first = field.first else { return }
     switch first | 0x20 {
+    case UInt8(ascii: "a"):
+      if HeaderText.value(of: "alt-svc", in: field) != nil { hasAlternativeService = true }
     case UInt8(ascii: "c"):
       if let value = HeaderText.value(of: "content-length", in: field) {
         contentLength = HeaderText.number(value) ?? -1
       } else if HeaderText.value(of: "content-encoding", in: field) != nil {
         hasContentEncoding = true
+      } else if HeaderText.value(of: "content-digest", in: field) != nil {
+        hasDigest = true
       } else if HeaderText.value(of: "cache-control", in: field) != nil {
         hasCachingFields = true
       }
@@ -140,6 +163,10 @@ struct ResponseIntake {
       if HeaderText.value(of: "etag", in: field) != nil || HeaderText.value(of: "expires", in: field) != nil {
         hasCachingFields = true
       }
+    case UInt8(ascii: "d"):
+      if HeaderText.value(of: "digest", in: field) != nil { hasDigest = true }
+    case UInt8(ascii: "r"):
+      if HeaderText.value(of: "repr-digest", in: field) != nil { hasDigest = true }
     case UInt8(ascii: "l"):
       if HeaderText.value(of: "location", in: field) != nil {
         hasLocation = true
@@ -147,7 +174,11 @@ struct ResponseIntake {
         hasCachingFields = true
       }
     case UInt8(ascii: "s"):
-      if HeaderText.value(of: "set-cookie", in: field) != nil { hasSetCookie = true }
+      if HeaderText.value(of: "set-cookie", in: field) != nil {
+        hasSetCookie = true
+      } else if HeaderText.value(of: "strict-transport-security", in: field) != nil {
+        hasTransportSecurity = true
+      }
     case UInt8(ascii: "t"):
       if HeaderText.value(of: "transfer-encoding", in: field) != nil { isChunked = true }
     default: break

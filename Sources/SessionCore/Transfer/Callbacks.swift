@@ -24,6 +24,12 @@ enum Callbacks {
       curl, openSocket, context, closeSocket, Unmanaged.passUnretained(poller).toOpaque())
   }
 
+  /// For handles that only connect: sockets are opened and closed through the poller.
+  static func installSockets(on curl: UnsafeMutableRawPointer, poller: Poller) {
+    let context = Unmanaged.passUnretained(poller).toOpaque()
+    hs_easy_set_socket_callbacks(curl, openPlainSocket, context, closeSocket, context)
+  }
+
   /// libcurl's CURL_WRITEFUNC_PAUSE and CURL_READFUNC_PAUSE, which are macros.
   static let pause = 0x1000_0001
   static let abortRead = 0x1000_0000
@@ -63,8 +69,18 @@ enum Callbacks {
     let descriptor = hs_open_socket(address)
     Unmanaged<EasyHandle>.fromOpaque(context)._withUnsafeGuaranteedRef { easy in
       easy.poller.opened(descriptor)
-      easy.transfer?._withUnsafeGuaranteedRef { $0.service.mark(descriptor) }
+      easy.transfer?._withUnsafeGuaranteedRef { transfer in
+        transfer.service.mark(descriptor)
+        transfer.connectionBegins()
+      }
     }
+    return descriptor
+  }
+
+  private static let openPlainSocket: curl_opensocket_callback = { context, _, address in
+    guard let context, let address else { return -1 }
+    let descriptor = hs_open_socket(address)
+    Unmanaged<Poller>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.opened(descriptor) }
     return descriptor
   }
 

@@ -21,7 +21,7 @@ final class ConnectionOptions {
 
   deinit { curl_slist_free_all(resolve) }
 
-  func apply(to easy: EasyHandle) {
+  func apply(to easy: CurlHandle) {
     if let resolve { hs_easy_set_pointer(easy.curl, CURLOPT_RESOLVE, UnsafeMutableRawPointer(resolve)) }
     if let interface = configuration.interface { easy.set(CURLOPT_INTERFACE, interface) }
     if let socket = configuration.unixSocket { easy.set(CURLOPT_UNIX_SOCKET_PATH, socket) }
@@ -35,14 +35,19 @@ final class ConnectionOptions {
       easy.set(CURLOPT_TCP_KEEPINTVL, 60)
       easy.set(CURLOPT_MAXAGE_CONN, 24 * 3600)
     }
-    if let authorities = configuration.caFile { trust(authorities, easy) }
+    if let authorities = configuration.caFile {
+      trust(authorities, easy)
+    } else if let bundle = CurlLibrary.bundle {
+      trust(bundle, easy)
+    }
     if configuration.tlsMinimum != nil || configuration.tlsMaximum != nil {
       easy.set(CURLOPT_SSLVERSION, minimum(configuration.tlsMinimum) | maximum(configuration.tlsMaximum))
     }
   }
 
-  /// These and no others, of proxies too.
-  private func trust(_ authorities: String, _ easy: EasyHandle) {
+  /// These and no others, of proxies too. Only what comes from one file is kept by libcurl for all connections; to read
+  /// it for each takes longer than the rest of a handshake.
+  private func trust(_ authorities: String, _ easy: CurlHandle) {
     let isDirectory = KeyFile.isDirectory(authorities)
     for (file, directory) in [(CURLOPT_CAINFO, CURLOPT_CAPATH), (CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH)] {
       easy.set(file, isDirectory ? nil : authorities)

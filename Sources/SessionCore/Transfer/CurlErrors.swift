@@ -49,7 +49,7 @@ enum CurlErrors {
   }
 
   /// OpenSSL's X509_V_ERR_… numbers.
-  private static func certificateCode(_ verifyResult: Int) -> TaskError.Code {
+  static func certificateCode(_ verifyResult: Int) -> TaskError.Code {
     switch verifyResult {
     case 10, 14: return .serverCertificateHasBadDate
     case 9, 13: return .serverCertificateNotYetValid

@@ -3,17 +3,11 @@ import Glibc
 
 /// One of libcurl's easy handles, pooled by its session and used again as it is: it remembers what it has been set to,
 /// so that only differences are set.
-final class EasyHandle {
-  let curl: UnsafeMutableRawPointer
+final class EasyHandle: CurlHandle {
   let poller: Poller
   let url = URLHandle()
   /// The transfer it works for; what the callbacks speak to. The core holds it as long as it is here.
   var transfer: Unmanaged<Transfer>?
-  /// The addresses of its last connection.
-  private(set) var localAddress = AddressText()
-  private(set) var remoteAddress = AddressText()
-  /// Text of the last error; filled by libcurl.
-  let errorBuffer: UnsafeMutablePointer<CChar>
   /// Not to be used again: libcurl has learnt something (a Digest nonce, a refused expectation) that it cannot forget.
   var isTainted = false
   var generation = 0
@@ -27,8 +21,11 @@ final class EasyHandle {
   private var largeBuffer = false
   private var proxy: String?
   private var version = 0
+  private var connectTo: ConnectTo?
   private var hasCredentials = false
+  private var hasProxyCredentials = false
   private var waitsForPipe = false
+  private var tunnels = false
   private var streamWeight = RequestSetup.usualWeight
 
   /// libcurl's kinds of request.
@@ -42,34 +39,18 @@ final class EasyHandle {
   }
 
   init?(session: Session) {
-    guard let handle = curl_easy_init(), url.handle != nil else { return nil }
-    curl = handle
+    guard url.handle != nil else { return nil }
     poller = session.core.poller
-    errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
-    errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    super.init()
     setOnce(session)
   }
 
-  deinit {
-    // What the callbacks need is gone already; nothing of a transfer is left to be told.
-    curl_easy_cleanup(curl)
-    errorBuffer.deallocate()
-  }
-
-  var errorText: String { String(cString: errorBuffer) }
+  override func ended(_ result: CURLcode) { transfer?.takeUnretainedValue().transferEnded(result) }
 
   private func setOnce(_ session: Session) {
     let context = Unmanaged.passUnretained(self).toOpaque()
     Callbacks.install(on: curl, context: context, poller: poller)
-    hs_easy_set_pointer(curl, CURLOPT_PRIVATE, context)
-    hs_easy_set_pointer(curl, CURLOPT_ERRORBUFFER, errorBuffer)
-    set(CURLOPT_NOSIGNAL, 1)
-    set(CURLOPT_NOPROGRESS, 1)
-    set(CURLOPT_TCP_NODELAY, 1)
-    set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    // The session's own timeouts rule; libcurl's default of five minutes must not.
-    set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     // Heads come to the body's callback too, and there first: see Transfer.acceptHeadLine.
     set(CURLOPT_HEADER, 1)
@@ -81,15 +62,6 @@ final class EasyHandle {
     hs_easy_set_pointer(curl, CURLOPT_CURLU, UnsafeMutableRawPointer(url.handle))
     session.connectionOptions.apply(to: self)
     if session.configuration.trace { Trace.install(on: curl) }
-  }
-
-  func set(_ option: CURLoption, _ value: Int) { hs_easy_set_long(curl, option, value) }
-  func set(_ option: CURLoption, _ value: String?) {
-    if let value {
-      hs_easy_set_string(curl, option, value)
-    } else {
-      hs_easy_set_string(curl, option, nil)
-    }
   }
 
   /// Sets what differs from the request before.
@@ -115,9 +87,17 @@ final class EasyHandle {
       proxy = setup.proxy
       set(CURLOPT_PROXY, setup.proxy)
     }
+    if connectTo?.text != setup.connectTo {
+      connectTo = setup.connectTo.map(ConnectTo.init)
+      hs_easy_set_pointer(curl, CURLOPT_CONNECT_TO, connectTo.flatMap { UnsafeMutableRawPointer($0.list.head) })
+    }
     if version != setup.httpVersion {
       version = setup.httpVersion
       set(CURLOPT_HTTP_VERSION, version)
+    }
+    if tunnels != setup.tunnels {
+      tunnels = setup.tunnels
+      set(CURLOPT_HTTPPROXYTUNNEL, tunnels ? 1 : 0)
     }
     if waitsForPipe != setup.waitsForPipe {
       waitsForPipe = setup.waitsForPipe
@@ -138,15 +118,6 @@ final class EasyHandle {
 
   /// `url` has been, or will be, given another URL.
   func forgetURL() { parsedURL.forget() }
-
-  /// What libcurl knows of the request that is over.
-  func facts() -> hs_facts {
-    var facts = hs_facts()
-    hs_easy_get_facts(curl, &facts)
-    localAddress.take(facts.local_address)
-    remoteAddress.take(facts.remote_address)
-    return facts
-  }
 
   private func setHeaders(_ list: HeaderList) {
     if headers === list { return }
@@ -181,38 +152,62 @@ final class EasyHandle {
     }
   }
 
+  // MARK: Credentials
+
   /// Gives libcurl a name and password to make a scheme's fields of.
-  func setCredentials(user: String, password: String, scheme: AuthScheme) {
+  func setCredentials(_ answer: AuthAnswer) {
+    guard case .libcurl(let scheme, let user, let password) = answer else { return clearCredentials() }
+    taint(scheme)
     hasCredentials = true
-    isTainted = true
     set(CURLOPT_USERNAME, user)
     set(CURLOPT_PASSWORD, password)
     set(CURLOPT_HTTPAUTH, scheme.rawValue)
   }
 
-  /// Has libcurl forget what it has seen of challenges whenever another one comes: only with a user does it look at all
-  /// of them anew, and then takes the last nonce.
-  func expectChallenges() {
-    if hasCredentials { clearCredentials() }
+  /// The same for the proxy.
+  func setProxyCredentials(_ answer: AuthAnswer) {
+    guard case .libcurl(let scheme, let user, let password) = answer else { return clearProxyCredentials() }
+    taint(scheme)
+    hasProxyCredentials = true
+    set(CURLOPT_PROXYUSERNAME, user)
+    set(CURLOPT_PROXYPASSWORD, password)
+    set(CURLOPT_PROXYAUTH, scheme.rawValue)
+  }
+
+  private func taint(_ scheme: AuthScheme) {
+    if scheme != .basic { isTainted = true }
+  }
+
+  /// Has libcurl look at the challenges of each response anew, and so keep the last nonce; that it does only where
+  /// there is a user.
+  func expectChallenges(fromProxy: Bool) {
+    clearCredentials()
     hasCredentials = true
     set(CURLOPT_USERNAME, "")
+    set(CURLOPT_HTTPAUTH, 0)
+    guard fromProxy else { return }
+    hasProxyCredentials = true
+    set(CURLOPT_PROXYUSERNAME, "")
+    set(CURLOPT_PROXYAUTH, 0)
   }
 
   /// Takes the credentials away again, for a request elsewhere.
   func clearCredentials() {
-    guard hasCredentials else { return }
-    hasCredentials = false
-    set(CURLOPT_USERNAME, nil)
-    set(CURLOPT_PASSWORD, nil)
-    set(CURLOPT_HTTPAUTH, 0)
+    if hasCredentials {
+      hasCredentials = false
+      set(CURLOPT_USERNAME, nil)
+      set(CURLOPT_PASSWORD, nil)
+      set(CURLOPT_HTTPAUTH, 0)
+    }
+    clearProxyCredentials()
   }
 
-  /// The same for the proxy.
-  func setProxyCredentials(user: String, password: String, scheme: AuthScheme) {
-    isTainted = true
-    set(CURLOPT_PROXYUSERNAME, user)
-    set(CURLOPT_PROXYPASSWORD, password)
-    set(CURLOPT_PROXYAUTH, scheme.rawValue)
+  private func clearProxyCredentials() {
+    guard hasProxyCredentials else { return }
+    hasProxyCredentials = false
+    set(CURLOPT_PROXYUSERNAME, nil)
+    set(CURLOPT_PROXYPASSWORD, nil)
+    set(CURLOPT_PROXYAUTH, AuthScheme.basic.rawValue)
   }
 
   /// Bytes of the request's body that the system has taken, with the framing of chunks.
@@ -220,25 +215,6 @@ final class EasyHandle {
     var value: curl_off_t = 0
     hs_easy_get_offset(curl, CURLINFO_SIZE_UPLOAD_T, &value)
     return Int(value)
-  }
-
-  func long(_ info: CURLINFO) -> Int {
-    var value = 0
-    hs_easy_get_long(curl, info, &value)
-    return value
-  }
-}
-
-/// A text of libcurl's that is mostly the same again.
-struct AddressText {
-  private(set) var text = ""
-
-  mutating func take(_ characters: UnsafePointer<CChar>?) {
-    guard let characters else {
-      text = ""
-      return
-    }
-    if text.withCString({ strcmp($0, characters) }) != 0 { text = String(cString: characters) }
   }
 }
 
@@ -259,6 +235,10 @@ struct RequestSetup {
   var proxy = ""
   var httpVersion = 0
   var waitsForPipe = false
+  /// A proxy is asked for a tunnel also without TLS.
+  var tunnels = false
+  /// Where to connect to in place of the URL's host, as `CURLOPT_CONNECT_TO` has it.
+  var connectTo: String?
   var streamWeight = usualWeight
 
   /// RFC 7540 §5.3.5: what a stream has unless it says another.
@@ -267,6 +247,17 @@ struct RequestSetup {
   /// The weight for a priority from 0 to 1; 0.5 is the usual one.
   static func weight(priority: Double) -> Int {
     priority <= 0.5 ? 1 + Int((priority * 30).rounded()) : 16 + Int(((priority - 0.5) * 480).rounded())
+  }
+}
+
+/// A list of one text, kept as long as libcurl looks at it.
+private final class ConnectTo {
+  let text: String
+  let list = HeaderList()
+
+  init(_ text: String) {
+    self.text = text
+    list.append(text)
   }
 }
 

@@ -9,8 +9,17 @@ final class Host {
   let trust: HostTrust?
   /// Why nothing may be asked of it.
   let problem: TaskError?
+  /// The proxy is spoken to by TLS.
+  let hasSecureProxy: Bool
   /// Where that proxy is, as a protection space names it.
   private(set) lazy var proxyPlace = Place(proxy: proxy)
+  /// User and password in the proxy's URL.
+  private(set) lazy var proxyCredentials = Place.credentials(proxy: proxy)
+  /// The proxy without these.
+  private(set) lazy var bareProxy = Place.withoutCredentials(proxy: proxy)
+  /// Requests go through a tunnel that the proxy is asked for.
+  var hasTunnel: Bool { scheme == "https" && !proxy.isEmpty && proxyPlace?.scheme.hasPrefix("http") == true }
+
   var place: Place { Place(scheme: scheme, host: name, port: port) }
   /// Transfers that have or make a connection.
   private(set) var active = 0
@@ -60,6 +69,7 @@ final class Host {
     self.name = name
     self.port = port
     self.proxy = proxy
+    hasSecureProxy = proxy.lowercased().hasPrefix("https://")
     self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
     self.mayShare = mayShare
     dialect = mayShare ? .unknown : .http1

@@ -28,13 +28,13 @@ final class Multi {
 
   deinit { curl_multi_cleanup(handle) }
 
-  func add(_ easy: EasyHandle) -> Bool {
+  func add(_ easy: CurlHandle) -> Bool {
     guard curl_multi_add_handle(handle, easy.curl) == CURLM_OK else { return false }
     running += 1
     return true
   }
 
-  func remove(_ easy: EasyHandle) {
+  func remove(_ easy: CurlHandle) {
     curl_multi_remove_handle(handle, easy.curl)
     running -= 1
   }
@@ -68,7 +68,7 @@ final class Multi {
   }
 
   /// The next transfer that is over, and how it ended.
-  func nextEnded() -> (EasyHandle, CURLcode)? {
+  func nextEnded() -> (CurlHandle, CURLcode)? {
     guard hasWorked else { return nil }
     var left: Int32 = 0
     while let message = curl_multi_info_read(handle, &left) {
@@ -78,18 +78,18 @@ final class Multi {
       hs_easy_get_string(curl, CURLINFO_PRIVATE, &context)
       guard let context else { continue }
       let pointer = UnsafeRawPointer(context)
-      return (Unmanaged<EasyHandle>.fromOpaque(pointer).takeUnretainedValue(), result)
+      return (Unmanaged<CurlHandle>.fromOpaque(pointer).takeUnretainedValue(), result)
     }
     hasWorked = false
     return nil
   }
 
-  private static let socketWanted: curl_socket_callback = { _, descriptor, what, context, _ in
+  private static let socketWanted: curl_socket_callback = { easy, descriptor, what, context, _ in
     guard let context else { return 0 }
     Unmanaged<Multi>.fromOpaque(context)._withUnsafeGuaranteedRef { multi in
       // CURL_POLL_IN, _OUT and _INOUT are the bits; _REMOVE is 4.
       let events = what == CURL_POLL_REMOVE ? 0 : UInt8(what & 3)
-      multi.poller.want(descriptor, events: events, owner: multi.index)
+      multi.poller.want(descriptor, events: events, owner: multi.index, user: easy)
     }
     return 0
   }

@@ -6,6 +6,8 @@ final class Session {
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
   let cache: ResponseCache?
+  /// See `CacheKey.realm`.
+  let cacheRealm: String
   let trust: SessionTrust
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
@@ -15,17 +17,28 @@ final class Session {
   let plainHeaders: HeaderList
   /// Where stored cookies to be sent come from.
   let cookiesToSend: CookieStorage?
+  /// Which hosts want https only.
+  let hsts: HSTSStorage?
   /// Its multi handles.
   private var lanes: Lanes
   /// Those of requests with a service type of their own, whose connections are marked otherwise.
   private var markedLanes: [ServiceType: Lanes] = [:]
   /// For looking at URLs before there is a handle for them.
   let scratchURL = URLHandle()
+  private let receiveLimiter: RateLimiter?
+  private let sendLimiter: RateLimiter?
   private var hosts: [String: Host] = [:]
   /// The host that was asked for last, and the text it is known by.
   private var lastHost: Host?
   private let lastAuthority = Bytes()
   private var pool: [EasyHandle] = []
+  /// OpenSSL's settings, made with the first stream that needs them.
+  private var madeTLSContext: Result<TLSContext, TaskError>?
+  /// Handles with a nonce that Digest goes on with, by what it is good for.
+  private var keptHandles: [NonceKey: [EasyHandle]] = [:]
+  /// Where it has been let in.
+  let spaces = AuthenticatedSpaces()
+  let credentialStorage: CredentialStorage?
   /// Of the handles: older ones are not used again.
   private var generation = 0
   /// Tasks that are not complete.
@@ -35,6 +48,7 @@ final class Session {
   /// Handles kept for later; each costs some 10 KiB.
   private static let poolLimit = 512
   private static let hostLimit = 1024
+  private static let nonceLimit = 64
 
   init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
     guard let lanes = Self.makeLanes(core, configuration) else { return nil }
@@ -42,9 +56,14 @@ final class Session {
     self.configuration = configuration
     self.core = core
     self.lanes = lanes
+    receiveLimiter = RateLimiter(configuration.rateLimit.receive)
+    sendLimiter = RateLimiter(configuration.rateLimit.send)
     connectionOptions = ConnectionOptions(configuration)
+    credentialStorage = configuration.credentialStorage
     proxies = ProxyRules(configuration.proxy)
+    hsts = configuration.hstsStorage
     cache = configuration.cache
+    cacheRealm = CacheKey.realm(configuration)
     cache.map(core.caches.adopt)
     trust = SessionTrust(configuration)
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
@@ -66,6 +85,13 @@ final class Session {
     return Lanes(core: core, idleConnections: max(64, 2 * limit))
   }
 
+  /// What streams speak TLS with.
+  func tlsContext() -> Result<TLSContext, TaskError> {
+    let context = madeTLSContext ?? TLSContext.make(configuration)
+    madeTLSContext = context
+    return context
+  }
+
   func takeHandle() -> EasyHandle? {
     if let pooled = pool.popLast() { return pooled }
     let made = EasyHandle(session: self)
@@ -73,9 +99,40 @@ final class Session {
     return made
   }
 
-  func giveBack(_ easy: EasyHandle) {
+  /// - Parameter nonce: what a nonce that it has is good for.
+  func giveBack(_ easy: EasyHandle, nonce: NonceKey?) {
     easy.transfer = nil
-    if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit { pool.append(easy) }
+    if let nonce, easy.generation == generation {
+      keep(easy, nonce)
+    } else if !easy.isTainted, easy.generation == generation, pool.count < Self.poolLimit {
+      pool.append(easy)
+    }
+  }
+
+  private func keep(_ easy: EasyHandle, _ nonce: NonceKey) {
+    if keptHandles.count >= Self.nonceLimit, keptHandles[nonce] == nil { keptHandles.removeAll() }
+    if keptHandles[nonce, default: []].count < configuration.maximumConnectionsPerHost {
+      keptHandles[nonce, default: []].append(easy)
+    }
+  }
+
+  var keepsHandles: Bool { !keptHandles.isEmpty }
+
+  func hasKeptHandle(_ nonce: NonceKey) -> Bool { keptHandles[nonce]?.isEmpty == false }
+
+  func takeKeptHandle(_ nonce: NonceKey) -> EasyHandle? { keptHandles[nonce]?.popLast() }
+
+  /// A challenge may be answered without a handler.
+  var hasStoredCredentials: Bool {
+    !spaces.isEmpty || credentialStorage?.mayHold(core.now) ?? false
+  }
+
+  /// Forgets what it has learnt of hosts: who wants https, and who takes which credentials.
+  func forget() {
+    hsts?.removeAll()
+    configuration.alternativeServices?.removeAll()
+    spaces.removeAll()
+    keptHandles.removeAll()
   }
 
   /// The queue for a host that has been met under this text (scheme and authority of a URL).
@@ -128,12 +185,22 @@ final class Session {
     lastHost = nil
   }
 
+  /// The limits of a task: its own, and those it shares with the session's other tasks. Nil where there are none.
+  func rateLimits(_ options: TaskRequest) -> (receiving: Throttle?, sending: Throttle?)? {
+    guard options.rateLimit != nil || receiveLimiter != nil || sendLimiter != nil else { return nil }
+    return (
+      Throttle([RateLimiter(options.rateLimit?.receive), receiveLimiter]),
+      Throttle([RateLimiter(options.rateLimit?.send), sendLimiter])
+    )
+  }
+
   /// Forgets handles and queues, whose entries would keep the session alive.
   func close() {
     retireLanes()
     lastHost = nil
     hosts.removeAll()
     pool.removeAll()
+    keptHandles.removeAll()
   }
 
   private func retireLanes() {

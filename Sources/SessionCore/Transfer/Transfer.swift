@@ -55,6 +55,12 @@ final class Transfer: TimerEntry {
   var intake = ResponseIntake()
   var sink: BodySink
   var bodyMode = BodyMode.hold
+  /// Of a download task.
+  let download: Download?
+  // Limits.
+  var receiving: Throttle?
+  var sending: Throttle?
+  var hasToldOffset = false
   var received = 0
   var dropped = 0
   /// The verdict on the head waits for the first byte of the body, since libcurl may answer it by itself.
@@ -69,6 +75,8 @@ final class Transfer: TimerEntry {
   /// What is known of the URL's text.
   var urlLook = URLLook("")
   var source: BodySource?
+  /// Where the request goes in its origin's stead (Alt-Svc): host and port.
+  var alternativeUsed: String?
   /// libcurl has the whole body and does not ask for it.
   var isBodyInline = false
   var isWaitingForChunk = false
@@ -83,11 +91,33 @@ final class Transfer: TimerEntry {
   var expectsHead = true
   var refusedRepeat = false
   var endedEarly = false
+  /// A connection is being made through a proxy, and the request has not begun.
+  var isTunnelling = false
+  /// libcurl has answered a challenge by itself and makes the request again.
+  var isRepeating = false
   /// errno of the last attempt to connect.
   var lastSystemError = 0
 
   /// Of the connection it has made itself.
   var connectionTrust: ConnectionTrust?
+  /// Its handler is being asked about that connection.
+  var isAskingAboutConnection = false
+
+  /// The body goes to a file of a download's.
+  var becomesDownload = false
+
+  // Streams.
+  let webSocketHandshake: WebSocketHandshake?
+  var agreement: WebSocketHandshake.Agreement?
+  /// What follows the head has no end of its own; what came with the head is in `early`.
+  var isRaw = false
+  let early = Bytes()
+  /// The stream begins at the end of the turn.
+  var isTakeOverDue = false
+  var stream: StreamTask?
+  var webSocket: WebSocketTask?
+  /// The connection is not among its host's any more.
+  var hasLeftHost = false
 
   // Follow-ups.
   var followUp: FollowUp?
@@ -119,6 +149,8 @@ final class Transfer: TimerEntry {
     case deliver
     /// To nowhere: another request follows.
     case drop
+    /// To nowhere: it says what need not be known.
+    case ignore
   }
 
   /// How libcurl ended.
@@ -142,12 +174,16 @@ final class Transfer: TimerEntry {
     self.session = session
     self.options = options
     request = options.request
+    webSocketHandshake = options.webSocketRequest.map { Self.handshake($0) }
+    webSocketHandshake?.apply(to: &request)
     url = options.request.url
     authentication = options.authentication
     priority = options.priority
     service = options.serviceType == .standard ? session.configuration.serviceType : options.serviceType
     expectation = options.expectContinue
     sink = BodySink(options.destination, maximum: options.maximumBody)
+    download = Download.make(options.destination)
+    if let limits = session.rateLimits(options) { (receiving, sending) = limits }
     startTime = session.core.now
     startDate = WallClock.now
     lastActivity = startTime
@@ -181,6 +217,9 @@ final class Transfer: TimerEntry {
     case .askCache: askCache()
     case .awaitNetwork: awaitNetwork()
     case .settleFile: settleFile()
+    case .becomeStream: becomeStream()
+    case .inspectFile: inspectFile()
+    case .keepFile: keepFile()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
     case .failForBody: complete(with: TaskError(.requestBodyStreamExhausted, bodyProblem, url: url))
@@ -198,7 +237,11 @@ final class Transfer: TimerEntry {
     case .success(let source): self.source = source
     }
     if case .stream = request.body { return advance(.bodyMissing) }
-    enqueue()
+    if case .download(let blob?) = options.destination {
+      beginResuming(blob)
+    } else {
+      enqueue()
+    }
     updateClock()
   }
 
@@ -220,14 +263,17 @@ final class Transfer: TimerEntry {
     }
     guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
-    if load == nil, session.cache != nil || cachePolicy == .returnCacheDataDontLoad, consultCache(), load == nil {
-      return
-    }
+    if load == nil, mayUseCache, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
     host.enqueue(self)
     startNext(host)
+  }
+
+  /// Download tasks (Apple's rule) and streams have no part in the cache.
+  private var mayUseCache: Bool {
+    (session.cache != nil && download == nil || cachePolicy == .returnCacheDataDontLoad) && !asksForStream
   }
 
   /// True when it is still there and may begin.
@@ -241,7 +287,7 @@ final class Transfer: TimerEntry {
   func fail(_ error: TaskError) {
     guard !machine.isComplete else { return }
     if self.error == nil { self.error = error }
-    advance(.failed)
+    advance(isWorthKeeping ? .failedKeeping : .failed)
   }
 
   /// The multi handle it runs on, and its place in the session's lanes.

@@ -1,87 +1,46 @@
-import CCurlShim
-
 /// A task's state of authentication; made when it is first needed.
 final class TransferAuth {
-  var server = AuthExchange()
-  var proxy = AuthExchange()
+  /// One that asks for credentials: the server, or the proxy on the way to it.
+  struct Party {
+    var exchange = AuthExchange()
+    /// What goes along with requests.
+    var answer = AuthAnswer.none
+    /// The credentials of the task's options, of its URL or the proxy's have been tried.
+    var hasTriedOwn = false
+    /// The answer is the task's own, and holds for the whole origin.
+    var isOwn = false
+    /// The credential storage's program has been asked.
+    var hasLookedUp = false
+    /// The credentials went along because they had been accepted before.
+    var isAnticipated = false
+  }
+
+  var server = Party()
+  var proxy = Party()
   /// Whose challenge a handler is being asked about.
   var asksProxy = false
-  /// What goes along with requests.
-  var serverAnswer = AuthAnswer.none
-  var proxyAnswer = AuthAnswer.none
-  /// The credentials of the task's options or of its URL have been tried.
-  var hasTriedOwn = false
+  /// libcurl's handle has kept a nonce that an earlier task got; it may have become too old.
+  var hasOldNonce = false
+  /// The head of the proxy's answer to CONNECT.
+  var tunnel = ResponseIntake()
+  /// The request goes out without its body, to be asked for credentials first.
+  var isProbing = false
+  var hasProbed = false
 
   /// For another server: nothing of what was said to the last one holds.
-  func leaveOrigin() {
-    server = AuthExchange()
-    serverAnswer = .none
-    hasTriedOwn = false
-  }
+  func leaveOrigin() { server = Party() }
 
-  /// For another request to the same server: what it has accepted still goes along.
+  /// For another request to the same server.
   func leavePlace() {
-    server = AuthExchange()
-    hasTriedOwn = false
+    let old = server
+    server = Party()
+    guard old.isOwn else { return }
+    server.answer = old.answer
+    server.isOwn = true
   }
 
-  subscript(proxy isProxy: Bool) -> AuthExchange {
+  subscript(proxy isProxy: Bool) -> Party {
     get { isProxy ? proxy : server }
     set { if isProxy { proxy = newValue } else { server = newValue } }
-  }
-}
-
-/// How a request carries credentials.
-enum AuthAnswer: Equatable {
-  case none
-  /// The value of the Authorization field.
-  case field(String)
-  /// libcurl makes the field; it may take more than one request on the same connection.
-  case libcurl(AuthScheme, user: String, password: String)
-
-  var isNone: Bool { self == .none }
-
-  var isLibcurls: Bool {
-    if case .libcurl = self { return true }
-    return false
-  }
-}
-
-/// The schemes that libcurl does for us; the value is its `CURLAUTH_…`, macros with casts that Swift does not see.
-enum AuthScheme: Int {
-  case basic = 1
-  case digest = 2
-  case negotiate = 4
-  case ntlm = 8
-
-  init?(name: String) {
-    switch name {
-    case "basic": self = .basic
-    case "digest": self = .digest
-    case "negotiate": self = .negotiate
-    case "ntlm": self = .ntlm
-    default: return nil
-    }
-  }
-}
-
-extension AuthAnswer {
-  /// How these credentials answer a challenge of a scheme; nil when they cannot.
-  ///
-  /// - Parameter isProxy: libcurl sends all of a proxy's, since it alone knows which go to a tunnel.
-  init?(_ credential: Credential, scheme: String, isProxy: Bool) {
-    switch credential.secret {
-    case .password(let user, let password):
-      guard let known = AuthScheme(name: scheme) else { return nil }
-      if known == .basic, !isProxy {
-        self = .field("Basic \(Base64.encode("\(user):\(password)"))")
-      } else {
-        self = .libcurl(known, user: user, password: password)
-      }
-    case .token(let token):
-      guard AuthScheme(name: scheme) == nil, !isProxy, RequestCheck.isFieldText(token) else { return nil }
-      self = .field((scheme == "bearer" ? "Bearer" : scheme) + " " + token)
-    case .certificate, .serverTrust: return nil
-    }
   }
 }

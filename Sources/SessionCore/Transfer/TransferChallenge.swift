@@ -6,11 +6,16 @@ extension Transfer {
   func challengeVerdict() -> TaskMachine.Verdict? {
     let isProxy = intake.status == 407
     let fields = HeaderText.values(of: isProxy ? "proxy-authenticate" : "www-authenticate", in: intake.block)
-    let challenges = ChallengeParser.parse(fields)
+    var challenges = ChallengeParser.parse(fields)
+    if challenges.isEmpty, !isProxy, options.interest.contains(.bareChallenge) {
+      challenges = [AuthenticationChallenge(scheme: AuthScheme.unnamed)]
+    }
     guard !challenges.isEmpty else { return nil }
+    if !isProxy { noteSentAtOnce() }
     let auth = authState()
     auth.asksProxy = isProxy
-    auth[proxy: isProxy].receive(challenges)
+    if repeatsWithNewNonce(auth, challenges) { return .again(needsBody: !canReplayBody) }
+    receive(challenges, auth)
     switch nextStep(auth) {
     case .ask: return .challengeAsking
     case .follow: return .again(needsBody: !canReplayBody)
@@ -25,6 +30,17 @@ extension Transfer {
     return made
   }
 
+  private func receive(_ challenges: [AuthenticationChallenge], _ auth: TransferAuth) {
+    let isProxy = auth.asksProxy
+    auth[proxy: isProxy].answer = .none
+    auth[proxy: isProxy].isOwn = false
+    let refused = auth[proxy: isProxy].exchange.receive(challenges)
+    if let credential = refused?.credential, auth[proxy: isProxy].isAnticipated, let place = place(isProxy: isProxy) {
+      session.spaces.forget(credential, at: place, isProxy: isProxy)
+    }
+    auth[proxy: isProxy].isAnticipated = false
+  }
+
   private enum Step {
     case ask
     case follow
@@ -33,55 +49,64 @@ extension Transfer {
 
   /// What comes next for the challenges that are left.
   private func nextStep(_ auth: TransferAuth) -> Step {
-    if auth[proxy: auth.asksProxy].isExhausted { return .deliver }
+    if auth[proxy: auth.asksProxy].exchange.isExhausted { return .deliver }
     if answerWithOwn(auth) { return .follow }
     return nextQuestion(auth)
   }
 
-  /// Finds a challenge that a handler may be asked about.
+  /// Asks the handler about the strongest challenge; without one, the session's credentials answer.
   private func nextQuestion(_ auth: TransferAuth) -> Step {
-    for offer in auth[proxy: auth.asksProxy].offers {
-      let space = protectionSpace(offer, isProxy: auth.asksProxy)
-      let wanted: Interest = space.isConnectionLevel ? .connectionChallenge : .challenge
-      if !options.interest.isDisjoint(with: wanted) { return .ask }
-      break
-    }
-    return .deliver
+    guard auth[proxy: auth.asksProxy].exchange.current != nil else { return .deliver }
+    if hasChallengeHandler(auth) { return .ask }
+    if answerWithStored(auth) { return .follow }
+    return lookupSpace(auth) == nil ? .deliver : .ask
   }
 
-  /// Answers with the credentials that the task's options or its URL give, once.
+  private func hasChallengeHandler(_ auth: TransferAuth) -> Bool {
+    guard let offer = auth[proxy: auth.asksProxy].exchange.current else { return false }
+    let isConnectionLevel = protectionSpace(offer, isProxy: auth.asksProxy).isConnectionLevel
+    return options.interest.contains(isConnectionLevel ? .connectionChallenge : .challenge)
+  }
+
+  /// Answers with the credentials that the task's options, its URL or the proxy's give, once.
   private func answerWithOwn(_ auth: TransferAuth) -> Bool {
-    guard !auth.asksProxy, !auth.hasTriedOwn, let (credential, schemes) = ownCredential else { return false }
-    auth.hasTriedOwn = true
-    for offer in auth.server.offers where schemes.contains(offer.scheme) {
-      if !auth.server.wasRefused(credential, for: offer), use(credential, for: offer, auth) { return true }
+    let isProxy = auth.asksProxy
+    guard !auth[proxy: isProxy].hasTriedOwn, let own = isProxy ? proxyCredential : ownCredential else { return false }
+    auth[proxy: isProxy].hasTriedOwn = true
+    for offer in auth[proxy: isProxy].exchange.offers where own.schemes.contains(offer.scheme) {
+      if use(own.credential, for: offer, auth) {
+        auth[proxy: isProxy].isOwn = true
+        return true
+      }
     }
     return false
   }
 
-  private var ownCredential: (Credential, schemes: [String])? {
-    switch authentication {
-    case .any(let user, let password):
-      return (Credential(.password(user: user, password: password), persistence: .none), ["digest", "ntlm", "basic"])
-    case .digest(let user, let password):
-      return (Credential(.password(user: user, password: password), persistence: .none), ["digest"])
-    case .basic, .bearer: return nil
-    case .none:
-      guard let (user, password) = urlCredentials else { return nil }
-      return (Credential(.password(user: user, password: password), persistence: .none), ["digest", "ntlm", "basic"])
+  /// Answers the first challenge that the session's store has credentials for.
+  private func answerWithStored(_ auth: TransferAuth) -> Bool {
+    for offer in auth[proxy: auth.asksProxy].exchange.offers {
+      if let credential = storedCredential(offer, auth), use(credential, for: offer, auth) { return true }
     }
+    return false
   }
 
-  /// Puts credentials into the next request. False when they do not fit the challenge.
+  private func storedCredential(_ offer: AuthenticationChallenge, _ auth: TransferAuth) -> Credential? {
+    session.credentialStorage?.defaultCredential(for: protectionSpace(offer, isProxy: auth.asksProxy))
+  }
+
+  /// Puts credentials into the next request. False when they do not fit the challenge, or have just been refused.
   private func use(_ credential: Credential, for offer: AuthenticationChallenge, _ auth: TransferAuth) -> Bool {
-    guard let answer = AuthAnswer(credential, scheme: offer.scheme, isProxy: auth.asksProxy) else { return false }
-    if auth.asksProxy { auth.proxyAnswer = answer } else { auth.serverAnswer = answer }
-    auth[proxy: auth.asksProxy].answer(offer, with: credential)
+    let isProxy = auth.asksProxy
+    guard !auth[proxy: isProxy].exchange.wasRefused(credential, for: offer),
+      let answer = AuthAnswer(credential, scheme: offer.scheme, isProxy: isProxy)
+    else { return false }
+    auth[proxy: isProxy].answer = answer
+    auth[proxy: isProxy].exchange.answer(offer, with: credential)
     return true
   }
 
   private func protectionSpace(_ offer: AuthenticationChallenge, isProxy: Bool) -> ProtectionSpace {
-    let place = isProxy ? host?.proxyPlace : host?.place ?? Place(url)
+    let place = place(isProxy: isProxy)
     return ProtectionSpace(
       host: place?.host ?? "", port: place?.port ?? 0, scheme: place?.scheme ?? "", realm: offer.realm,
       method: offer.scheme, isProxy: isProxy)
@@ -89,13 +114,40 @@ extension Transfer {
 
   // MARK: The handler
 
+  /// A program that knows credentials comes before the handler, who is told what it said.
   func askChallenge() {
     if let question = connectionTrust?.question { return ask(question) }
-    guard let auth, let offer = auth[proxy: auth.asksProxy].current else { return }
+    guard let auth else { return }
+    if let storage = session.credentialStorage, let space = lookupSpace(auth) {
+      auth[proxy: auth.asksProxy].hasLookedUp = true
+      return core.lookUp(space, in: storage, for: id)
+    }
+    askHandler(auth)
+  }
+
+  /// The space that the storage's program is to be asked about: once for each party, where nothing is stored.
+  private func lookupSpace(_ auth: TransferAuth) -> ProtectionSpace? {
+    let party = auth[proxy: auth.asksProxy]
+    guard let storage = session.credentialStorage, storage.command != nil, !party.hasLookedUp,
+      let offer = party.exchange.current, storedCredential(offer, auth) == nil
+    else { return nil }
+    return protectionSpace(offer, isProxy: auth.asksProxy)
+  }
+
+  /// The program has answered; what it said is in the storage.
+  func lookupFinished() {
+    guard case .askingChallenge = machine.state, connectionTrust?.question == nil, let auth else { return }
+    if hasChallengeHandler(auth) { return askHandler(auth) }
+    answerWithStored(auth) ? followChallenge() : deliverChallenge()
+  }
+
+  private func askHandler(_ auth: TransferAuth) {
+    guard let offer = auth[proxy: auth.asksProxy].exchange.current else { return }
     let challenge = Challenge(protectionSpace(offer, isProxy: auth.asksProxy))
     challenge.parameters = offer.parameters
     if let token = offer.token { challenge.parameters.append((name: "token68", value: token)) }
-    challenge.previousFailureCount = auth[proxy: auth.asksProxy].failureCount(of: offer)
+    challenge.proposedCredential = storedCredential(offer, auth)
+    challenge.previousFailureCount = auth[proxy: auth.asksProxy].exchange.failureCount(of: offer)
     challenge.failureResponse = currentHead()
     core.outbox.append(.challenge(id, challenge))
   }
@@ -107,7 +159,8 @@ extension Transfer {
     guard let auth else { return }
     switch answer {
     case .useCredential(let credential): useGiven(credential, auth)
-    case .performDefaultHandling, .deliverResponse: deliverChallenge()
+    case .performDefaultHandling: answerWithStored(auth) ? followChallenge() : deliverChallenge()
+    case .deliverResponse: deliverChallenge()
     case .rejectProtectionSpace: rejectCurrent(auth)
     case .cancel: fail(TaskError(.userCancelledAuthentication, "authentication was cancelled", url: url))
     case .request(let changed): followInstead(changed, auth)
@@ -115,21 +168,22 @@ extension Transfer {
   }
 
   private func useGiven(_ credential: Credential, _ auth: TransferAuth) {
-    guard let offer = auth[proxy: auth.asksProxy].current else { return deliverChallenge() }
-    if auth[proxy: auth.asksProxy].wasRefused(credential, for: offer) { return deliverChallenge() }
+    guard let offer = auth[proxy: auth.asksProxy].exchange.current else { return deliverChallenge() }
+    if auth[proxy: auth.asksProxy].exchange.wasRefused(credential, for: offer) { return deliverChallenge() }
     // Credentials of another kind than the scheme takes are as good as none for it.
-    guard use(credential, for: offer, auth) else { return rejectCurrent(auth) }
-    advance(.challengeAnswered(.follow(needsBody: !canReplayBody)))
+    use(credential, for: offer, auth) ? followChallenge() : rejectCurrent(auth)
   }
 
   private func rejectCurrent(_ auth: TransferAuth) {
-    auth[proxy: auth.asksProxy].rejectCurrent()
+    auth[proxy: auth.asksProxy].exchange.rejectCurrent()
     switch nextQuestion(auth) {
     case .ask: advance(.challengeAnswered(.askNext))
-    case .follow: advance(.challengeAnswered(.follow(needsBody: !canReplayBody)))
+    case .follow: followChallenge()
     case .deliver: deliverChallenge()
     }
   }
+
+  private func followChallenge() { advance(.challengeAnswered(.follow(needsBody: !canReplayBody))) }
 
   private func deliverChallenge() {
     advance(.challengeAnswered(.deliver(asking: options.interest.contains(.response))))
@@ -137,8 +191,8 @@ extension Transfer {
 
   /// A handler's own request takes the challenged one's place.
   private func followInstead(_ changed: Request, _ auth: TransferAuth) {
-    if let offer = auth[proxy: auth.asksProxy].current { auth[proxy: auth.asksProxy].answer(offer, with: nil) }
-    if !auth.asksProxy { auth.serverAnswer = .none }
+    let isProxy = auth.asksProxy
+    if let offer = auth[proxy: isProxy].exchange.current { auth[proxy: isProxy].exchange.answer(offer, with: nil) }
     followInstead(changed)
   }
 
@@ -150,53 +204,24 @@ extension Transfer {
     advance(.challengeAnswered(.follow(needsBody: next.keepsBody && !canReplayBody)))
   }
 
-  // MARK: libcurl's part
+  // MARK: Acceptance
 
-  /// Gives libcurl the credentials it is to make fields of. The handle is the one that received the challenge, and has
-  /// kept the server's nonce.
-  func prepareCredentials(_ easy: EasyHandle) {
-    let server = libcurlServerAnswer
-    if case .libcurl(let scheme, let user, let password) = server {
-      easy.setCredentials(user: user, password: password, scheme: scheme)
-    } else if mayAnswerLater {
-      easy.expectChallenges()
-    } else {
-      easy.clearCredentials()
-    }
-    if case .libcurl(let scheme, let user, let password)? = auth?.proxyAnswer {
-      easy.setProxyCredentials(user: user, password: password, scheme: scheme)
-    }
+  /// A response that is no challenge has come: what went along has been accepted, and is kept as far as it may be.
+  func noteAccepted() {
+    guard let auth else { return }
+    if intake.status != 407 { keepAccepted(auth, isProxy: true) }
+    if intake.status != 407, intake.status != 401 { keepAccepted(auth, isProxy: false) }
   }
 
-  private var mayAnswerLater: Bool {
-    if !options.interest.isDisjoint(with: [.challenge, .connectionChallenge]) || urlCredentials != nil { return true }
-    if case .any = authentication { return true }
-    return false
-  }
-
-  private var libcurlServerAnswer: AuthAnswer {
-    if let auth, !auth.serverAnswer.isNone { return auth.serverAnswer }
-    guard case .digest(let user, let password) = authentication else { return .none }
-    if let auth, auth.hasTriedOwn { return .none }
-    // Said at once: libcurl asks with a request without a body, and answers by itself.
-    let auth = authState()
-    auth.hasTriedOwn = true
-    let credential = Credential(.password(user: user, password: password), persistence: .none)
-    auth.server.anticipate(method: "digest", credential: credential)
-    auth.serverAnswer = .libcurl(.digest, user: user, password: password)
-    return auth.serverAnswer
-  }
-
-  /// Whether libcurl may answer this response by itself, so that it is not the last word.
-  var mayAnswerItself: Bool {
-    guard let auth else { return false }
-    switch intake.status {
-    case 401: return auth.serverAnswer.isLibcurls
-    case 407: return auth.proxyAnswer.isLibcurls
-    // It may have been asked without the body.
-    case 200..<300:
-      return requestsBegun == 1 && source != nil && (auth.serverAnswer.isLibcurls || auth.proxyAnswer.isLibcurls)
-    default: return false
-    }
+  private func keepAccepted(_ auth: TransferAuth, isProxy: Bool) {
+    guard let (credential, offer) = auth[proxy: isProxy].exchange.accepted(), let place = place(isProxy: isProxy),
+      credential.persistence != .none, let storage = session.credentialStorage
+    else { return }
+    storage.accepted(credential, in: protectionSpace(offer, isProxy: isProxy))
+    let path = requestPath
+    let entry = AuthenticatedSpaces.Entry(
+      realm: offer.realm, method: offer.scheme, credential: credential, answer: auth[proxy: isProxy].answer,
+      directories: AuthenticatedSpaces.directories(offer, path: path, url: url))
+    if isProxy { session.spaces.acceptProxy(entry, at: place) } else { session.spaces.accept(entry, at: place) }
   }
 }

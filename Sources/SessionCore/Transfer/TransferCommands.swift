@@ -52,6 +52,13 @@ extension Transfer {
     switch disposition {
     case .allow: advance(.responseAnswered(allow: true))
     case .cancel: advance(.responseAnswered(allow: false))
+    case .becomeStream: advance(.responseBecomesStream)
+    case .becomeDownload:
+      guard case .askingResponse = machine.state else { return }
+      becomesDownload = true
+      sink.becomeDownload()
+      if let problem = openSink() { return fail(problem) }
+      advance(.responseAnswered(allow: true))
     }
   }
 

@@ -5,7 +5,8 @@ import Glibc
 extension Transfer {
   func attach() {
     guard let host else { return }
-    guard let easy = easy ?? session.takeHandle() else {
+    anticipate()
+    guard let easy = easy ?? takeKeptHandle() ?? session.takeHandle() else {
       return failAttach(TaskError(.unknown, "libcurl gives no handle", url: url))
     }
     self.easy = easy
@@ -37,7 +38,8 @@ extension Transfer {
 
   func openSink() -> TaskError? {
     guard !isSinkOpen else { return nil }
-    if case .download = options.destination {
+    if case .download = options.destination { becomesDownload = true }
+    if becomesDownload {
       switch core.downloadDirectory(in: session.configuration.sharedContainer) {
       case .success(let directory): sink.use(FileSink(temporaryIn: directory))
       case .failure(let problem): return problem
@@ -50,6 +52,8 @@ extension Transfer {
 
   func resetForRequest() {
     intake.reset()
+    isRaw = false
+    early.removeAll()
     bodyMode = .hold
     received = 0
     sentOnWire = 0
@@ -63,7 +67,11 @@ extension Transfer {
     refusedRepeat = false
     endedEarly = false
     isWaitingForChunk = false
+    isTunnelling = false
+    isRepeating = false
     pauseMask = 0
+    receiving?.isWaiting = false
+    sending?.isWaiting = false
     progressReported = -1
     if lastTransaction === transaction { transaction = TransactionMetrics() }
   }
@@ -76,7 +84,7 @@ extension Transfer {
     attachedTo?.remove(easy)
     attachedTo = nil
     easy.transfer = nil
-    guard let host else { return }
+    guard let host, !hasLeftHost else { return }
     if intake.status != 0 { host.learn(httpVersion: intake.httpVersion) }
     host.giveBack(lane: lane)
     host.release()
@@ -89,7 +97,12 @@ extension Transfer {
     if connectionTrust?.question == nil { recordTransaction(easy) }
     if result == CURLE_OK { connectionTrust?.succeed() }
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
+    if failure != nil { forgetAlternative() }
     detach()
+    if machine.state == .streaming {
+      stream?.linkFailed(failure ?? TaskError(.networkConnectionLost, "libcurl has closed the connection", url: url))
+      return
+    }
     let host = self.host
     if isSuspended {
       heldEnd = HeldEnd(result: result, failure: failure)
@@ -102,7 +115,9 @@ extension Transfer {
   /// Acts on how the transfer ended.
   func takeEnd(_ end: HeldEnd) {
     if isVerdictDeferred { judge() }
-    advance(.ended(recorded(ending(end.result, end.failure), end.result)))
+    let isAnswered = takeTunnelChallenge()
+    let result = isAnswered ? CURLE_OK : end.result
+    advance(.ended(recorded(ending(result, end.failure), result)))
   }
 
   /// Gives up on the transfer; a stored response takes its place.
@@ -123,7 +138,7 @@ extension Transfer {
       return .success(undelivered: undelivered, settles: settles, asksCache: bodyRecorded())
     case .failure where machine.state == .draining && result == CURLE_OK && !hasFailed: _ = bodyRecorded()
     case .failure where fallsBack(), .unconnected where fallsBack(): return .replaced
-    case .success, .failure, .bodyLost, .challenged, .replaced, .unconnected: break
+    case .success, .failure, .bodyLost, .challenged, .replaced, .unconnected, .incomplete, .interrupted: break
     }
     return ending
   }
@@ -133,24 +148,26 @@ extension Transfer {
       let message = "the connection was closed in the middle of the response's head"
       error = TaskError(.networkConnectionLost, message, url: url)
     }
-    if hasFailed || machine.state == .draining { return .failure }
+    if hasFailed || machine.state == .draining { return hasFailed && isWorthKeeping ? .interrupted : .failure }
     if connectionTrust?.question != nil, machine.state == .transferring { return .challenged }
     if result == CURLE_OK || isWhole(result) {
       switch machine.state {
       // Nothing has been given to the sink.
       case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
+      case .askingResponse where download != nil || early.count > 0:
+        return .success(undelivered: false, settles: false)
       default: return successfulEnding()
       }
     }
     if result == CURLE_SEND_FAIL_REWIND {
       // Before any answer, it is the connection that died: what was sent may have been acted on.
-      if sawHeader || RequestCheck.isIdempotent(request.method) { return .bodyLost }
+      if sawHeader || isRepeating || RequestCheck.isIdempotent(request.method) { return .bodyLost }
       error = repeatRefused(CurlErrors.underlying(result, text: ""))
       return .failure
     }
     if isUnconnected(result, failure) { return .unconnected }
     error = failure
-    return .failure
+    return isWorthKeeping ? .interrupted : .failure
   }
 
   /// There is no network to make the request over, and the session's tasks wait for one.
@@ -177,12 +194,18 @@ extension Transfer {
   }
 
   func successfulEnding() -> TaskMachine.Ending {
+    if let ending = downloadEnding() { return ending }
     if sink.isMemory || sink.file != nil || sink.isDelivered, let problem = sink.finish() {
       error = problem
       return .failure
     }
+    if let problem = checksProblem {
+      error = problem
+      return .failure
+    }
     let isConsumer = !sink.isMemory && sink.file == nil
-    return .success(undelivered: isConsumer && !sink.isDelivered, settles: sink.file?.needsSync ?? false)
+    return .success(
+      undelivered: isConsumer && !sink.isDelivered, settles: needsReading || sink.file?.needsSync ?? false)
   }
 
   /// The response is complete although libcurl reports a failure: it could not send the rest of the request's body.
@@ -214,8 +237,11 @@ extension Transfer {
       return error
     }
     lastSystemError = easy.long(CURLINFO_OS_ERRNO)
-    let code = CurlErrors.code(
-      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text, systemError: lastSystemError)
-    return TaskError(code, underlying.message, url: url, underlying: underlying)
+    // Of servers' certificates the verdict is our own; what is left is the proxy's.
+    let isProxys = result == CURLE_PEER_FAILED_VERIFICATION && host?.hasSecureProxy == true
+    let verifyResult = easy.long(isProxys ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT)
+    let code = CurlErrors.code(for: result, verifyResult: verifyResult, text: text, systemError: lastSystemError)
+    let message = isProxys ? "the proxy's certificate is not trusted: \(underlying.message)" : underlying.message
+    return TaskError(code, message, url: url, underlying: underlying)
   }
 }

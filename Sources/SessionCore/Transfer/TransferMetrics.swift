@@ -42,23 +42,26 @@ extension Transfer {
 }
 
 extension TransactionMetrics {
+  private func time(_ microseconds: curl_off_t) -> Double {
+    microseconds > 0 ? fetchStart + Double(microseconds) * 1e-6 : .nan
+  }
+
+  /// When a new connection was made.
+  func recordConnection(_ facts: hs_facts) {
+    domainLookupStart = fetchStart
+    domainLookupEnd = time(facts.lookup_us)
+    connectStart = domainLookupEnd
+    let connected = time(facts.connect_us)
+    let secured = time(facts.secure_us)
+    connectEnd = secured.isNaN ? connected : secured
+    if !secured.isNaN {
+      secureConnectionStart = connected
+      secureConnectionEnd = secured
+    }
+  }
+
   fileprivate func recordTimes(_ facts: hs_facts) {
-    let start = fetchStart
-    func time(_ microseconds: curl_off_t) -> Double {
-      microseconds > 0 ? start + Double(microseconds) * 1e-6 : .nan
-    }
-    if !facts.reused {
-      domainLookupStart = start
-      domainLookupEnd = time(facts.lookup_us)
-      connectStart = domainLookupEnd
-      let connected = time(facts.connect_us)
-      let secured = time(facts.secure_us)
-      connectEnd = secured.isNaN ? connected : secured
-      if !secured.isNaN {
-        secureConnectionStart = connected
-        secureConnectionEnd = secured
-      }
-    }
+    if !facts.reused { recordConnection(facts) }
     requestStart = time(facts.request_us)
     responseStart = time(facts.response_us)
     // A head goes out in one piece; a response may begin before the body has been sent.

@@ -7,6 +7,16 @@ extension Transfer {
   /// wait; a host that is known needs no parsing before. No host where a load was found instead. False when that ended
   /// the task.
   func findHost() -> Bool {
+    guard lookUpHost() else { return false }
+    guard let hsts = session.hsts, let host, host.scheme == "http", hsts.covers(host.name, now: core.now) else {
+      return true
+    }
+    request.url = HSTSStorage.secured(request.url)
+    urlLook = URLLook(request.url)
+    return lookUpHost()
+  }
+
+  private func lookUpHost() -> Bool {
     let look = urlLook
     let isUsual = service == session.configuration.serviceType
     if look.isPlain, isUsual, let known = knownHost(look) {
@@ -98,31 +108,39 @@ extension Transfer {
 
   func makeSetup(_ host: Host) -> RequestSetup {
     let shape = requestShape
+    let isProbing = auth?.isProbing ?? false
+    isBodyInline = shape == .post && !isProbing
+    let alternative = session.configuration.alternativeServices == nil ? nil : alternative(to: host)
+    alternativeUsed = alternative.map { "\($0.host):\($0.port)" }
     var setup = RequestSetup(headers: makeHeaders(shape), shape: shape)
     setup.customMethod = customMethod(shape)
-    if case .data(let bytes) = request.body { setup.body = bytes }
-    isBodyInline = shape == .post
+    if case .data(let bytes) = request.body, !isProbing { setup.body = bytes }
     setup.uploadLength = source?.length ?? -1
     setup.urlText = urlLook.isPlain ? url : nil
     setup.largeBuffer = sink.file != nil
-    setup.proxy = host.proxy
+    setup.proxy = auth.map { $0.proxy.answer.isNone ? host.proxy : host.bareProxy } ?? host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
+    if asksForStream {
+      setup.httpVersion = Int(CURL_HTTP_VERSION_1_1)
+      setup.tunnels = true
+    }
     let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
     setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
     setup.streamWeight = RequestSetup.weight(priority: priority)
+    if let alternativeUsed { setup.connectTo = "\(host.name):\(host.port):\(alternativeUsed)" }
     return setup
   }
 
   private var requestShape: EasyHandle.Shape {
     if HeaderText.equalNames(request.method, "HEAD") { return .head }
-    guard let source else {
+    guard let source, auth?.isProbing != true else {
       switch request.method {
       case "PUT", "POST", "PATCH": return .post
       default: return .get
       }
     }
     if case .data = request.body, source.length <= Self.largestInlineBody, !usesExpectation,
-      !options.interest.contains(.sentBodyData)
+      !options.interest.contains(.sentBodyData), sending == nil
     {
       return .post
     }
@@ -156,25 +174,29 @@ extension Transfer {
 
   private func makeHeaders(_ shape: EasyHandle.Shape) -> HeaderList {
     let authorization = authorizationHeader
+    let replacesField = auth.map { !$0.server.answer.isNone } ?? false
     let cookies = session.cookiesToSend == nil ? nil : cookieField
-    let replacesField = auth.map { !$0.serverAnswer.isNone } ?? false
     let conditions = caching?.load.conditions ?? []
-    let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty
-    let isPlain = request.headers.isEmpty && addsNothing && options.decompress
+    caching?.sends(cookies: cookies)
+    let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty && alternativeUsed == nil
+    let isPlain = request.headers.isEmpty && addsNothing && options.decompress && !wantsIdentity
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
     for field in request.headers where !(hasBody && isFraming(field.name)) {
       if replacesField, HeaderText.equalNames(field.name, "authorization") { continue }
       if cookies != nil, isCookie(field) { continue }
+      if isReplacedByPlan(field.name) { continue }
       list.append(field)
     }
     for field in session.defaultHeaders where !has(field.name) {
       if cookies != nil, isCookie(field) { continue }
-      if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
+      if !options.decompress || wantsIdentity, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
     }
+    if let alternativeUsed { list.append("Alt-Used: \(alternativeUsed)") }
     if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
+    if wantsIdentity { appendIdentityHeaders(to: list) }
     if let authorization { list.append("Authorization: \(authorization)") }
     conditions.forEach(list.append)
     if hasBody { appendBodyHeaders(to: list, shape) }
@@ -191,15 +213,15 @@ extension Transfer {
     HeaderText.equalNames(name, "content-length") || HeaderText.equalNames(name, "transfer-encoding")
   }
 
-  private func has(_ name: String) -> Bool {
+  func has(_ name: String) -> Bool {
     request.headers.contains { HeaderText.equalNames($0.name, name) }
   }
 
   /// The credentials that answer a challenge, or go with the request without being asked for: there a field set by
   /// hand wins.
   private var authorizationHeader: String? {
-    if let auth, !auth.serverAnswer.isNone {
-      if case .field(let value) = auth.serverAnswer { return value }
+    if let auth, !auth.server.answer.isNone {
+      if case .field(let value) = auth.server.answer { return value }
       return nil
     }
     if has("authorization") { return nil }
@@ -207,7 +229,7 @@ extension Transfer {
     switch authentication {
     case .basic(let user, let password): return "Basic \(Base64.encode("\(user):\(password)"))"
     case .bearer(let token): return "Bearer \(token)"
-    case .none, .digest, .any: return nil
+    case .none, .scheme, .any: return nil
     }
   }
 
@@ -215,7 +237,7 @@ extension Transfer {
   var cacheIdentity: String? {
     if let known = authorizationHeader { return known }
     switch authentication {
-    case .digest(let user, let password), .any(let user, let password): return "\(user):\(password)"
+    case .scheme(_, let user, let password), .any(let user, let password): return "\(user):\(password)"
     case .none, .basic, .bearer: return nil
     }
   }
@@ -233,9 +255,11 @@ extension Transfer {
     }
     sawHeader = false
     expectsHead = true
+    isTunnelling = false
     if isVerdictDeferred {
       // libcurl has answered the response by itself.
       isVerdictDeferred = false
+      isRepeating = true
       intake.reset()
     }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
@@ -260,6 +284,8 @@ extension Transfer {
       endedEarly = true
       return Callbacks.abortRead
     }
+    let buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, sending?.step ?? buffer.count)])
+    if let throttled = waitsToSend(source.remaining(of: buffer.count)) { return throttled }
     switch source.read(into: buffer) {
     case .bytes(let count):
       if count == 0 || source.handed == source.length { transaction.bodyEnd = WallClock.now }
@@ -290,7 +316,7 @@ extension Transfer {
     return isBodyInline ? (sawHeader ? source.length : 0) : source.handed
   }
 
-  private func pauseSending() -> Int {
+  func pauseSending() -> Int {
     pauseMask |= CURLPAUSE_SEND
     return Callbacks.pause
   }

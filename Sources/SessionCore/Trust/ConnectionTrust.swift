@@ -29,12 +29,41 @@ final class ConnectionTrust {
     case serverTrust(ServerTrust)
     /// The authorities the server would believe, by RFC 4514.
     case clientCertificate(distinguishedNames: [String])
+
+    /// What one answer is enough for.
+    enum Subject: Hashable {
+      case server(Fingerprint?)
+      case client
+    }
+
+    var subject: Subject {
+      switch self {
+      case .serverTrust(let server): .server(server.leaf)
+      case .clientCertificate: .client
+      }
+    }
   }
 
+  /// Whether the question has been answered meanwhile, to another connection.
+  var isAnswered: Bool {
+    switch question {
+    case .serverTrust(let server): return host.judge(server, mayAsk: true) == true
+    case .clientCertificate:
+      if case .unknown = host.identity { return false }
+      return true
+    case nil: return false
+    }
+  }
+
+  /// The handshake waits for an answer about the server (`SSL_ERROR_WANT_RETRY_VERIFY`), where else the connection is
+  /// made again after it.
+  private let suspends: Bool
+
   /// `mayAsk`: there is a handler, and it is asked about what it has not been asked before.
-  init(_ host: HostTrust, mayAsk: Bool) {
+  init(_ host: HostTrust, mayAsk: Bool, suspends: Bool = false) {
     self.host = host
     self.mayAsk = mayAsk
+    self.suspends = suspends
   }
 
   /// Nothing may be sent.
@@ -95,6 +124,7 @@ final class ConnectionTrust {
   private func verify(_ store: OpaquePointer) -> Bool {
     guard let raw = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()) else { return false }
     let ssl = OpaquePointer(raw)
+    question = nil
     var problems = Self.problems(store)
     let chain = OpenSSL.elements(X509_STORE_CTX_get0_chain(store)).map(Certificate.init)
     guard let leaf = chain.first else { return false }
@@ -103,13 +133,16 @@ final class ConnectionTrust {
     let revocation =
       isWhole ? StapledResponse.read(ssl, chain: chain, store: X509_STORE_CTX_get0_store(store)) : .notKnown
     let trust = host.evaluate(chain, problems, revocation)
-    if !isWhole, host.judge(trust, mayAsk: mayAsk) != false {
+    // A handshake that can wait does so here, without what is still to come.
+    if !isWhole, !suspends, host.judge(trust, mayAsk: mayAsk) != false {
       pending = (chain, problems)
-    } else if !settle(trust) {
+    } else if !settle(trust, mayAsk: mayAsk) {
+      if suspends, question != nil { return SSL_ctrl(ssl, SSL_CTRL_SET_RETRY_VERIFY, 0, nil) > 0 }
       let code = trust.refusal.map { Int32(truncatingIfNeeded: $0.code) }
       X509_STORE_CTX_set_error(store, code ?? X509_V_ERR_APPLICATION_VERIFICATION)
       return false
     }
+    if !isWhole { pending = (chain, problems) }
     X509_STORE_CTX_set_error(store, X509_V_OK)
     return true
   }
@@ -119,11 +152,11 @@ final class ConnectionTrust {
     pending = nil
     let store = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(ssl))
     let revocation = StapledResponse.read(ssl, chain: chain, store: store)
-    return settle(host.evaluate(chain, problems, revocation))
+    return settle(host.evaluate(chain, problems, revocation), mayAsk: mayAsk && !suspends)
   }
 
   /// True where the handshake may go on.
-  private func settle(_ trust: ServerTrust) -> Bool {
+  private func settle(_ trust: ServerTrust, mayAsk: Bool) -> Bool {
     switch host.judge(trust, mayAsk: mayAsk) {
     case true: return true
     case false: refusal = trust
@@ -140,7 +173,7 @@ final class ConnectionTrust {
       return identity.use(on: ssl)
     case .none: return true
     case .unknown:
-      guard mayAsk, !isEstablished else { return true }
+      guard mayAsk, !isEstablished, !suspends else { return true }
       let names = OpenSSL.elements(SSL_get_client_CA_list(ssl)).map(CertificateNames.text)
       question = .clientCertificate(distinguishedNames: names)
       return false

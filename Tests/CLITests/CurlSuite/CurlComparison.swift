@@ -4,7 +4,8 @@ import TestSupport
 /// Compares requests as curl made them with requests as another tool may make them.
 ///
 /// Left out of account: User-Agent, `Accept: */*`, Accept-Encoding, Proxy-Connection, the order of
-/// fields, and how a chunked body is cut up.
+/// fields, how a chunked body is cut up, and the order of cookies, which curl sends newest first where RFC 6265bis has
+/// the oldest first.
 struct CurlComparison {
   let patterns: [String]
 
@@ -41,7 +42,9 @@ struct CurlComparison {
   private func normal(field line: String) -> String {
     guard let colon = line.firstIndex(of: ":") else { return line }
     let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-    return line[..<colon].lowercased() + ": " + value
+    let name = line[..<colon].lowercased()
+    if name == "cookie" { return name + ": " + value.components(separatedBy: "; ").sorted().joined(separator: "; ") }
+    return name + ": " + value
   }
 
   private func isStripped(_ line: String) -> Bool {

@@ -50,6 +50,10 @@ final class CurlReplay: Sendable {
       let fields = request.all("Authorization") + request.all("Proxy-Authorization")
       if fields.contains(where: { $0.hasPrefix("Digest") }) {
         part += 1000
+      } else if fields.contains(where: { $0.hasPrefix("NTLM TlRMTVNTUAAB") }) {
+        part += 1001
+      } else if fields.contains(where: { $0.hasPrefix("NTLM TlRMTVNTUAAD") }) {
+        part += 1002
       } else if part >= 1000, fields.contains(where: { $0.hasPrefix("Basic") }) {
         part += 1
       }

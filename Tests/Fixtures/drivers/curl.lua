@@ -36,12 +36,57 @@ local function request_options(step)
   return options
 end
 
+-- curl's jar: Netscape's format, or fields of responses as they came, which hold for every host.
+local function storage_of(cookies, url)
+  if not cookies then return false end
+  local storage = http.cookie_storage()
+  for _, content in ipairs(cookies.files) do
+    local text = bytes(content)
+    local name = os.tmpname()
+    local file <close> = assert(io.open(name, "wb"))
+    file:write(text)
+    file:flush()
+    storage:import(name)
+    os.remove(name)
+    for line in text:gmatch("[^\r\n]+") do
+      local field = line:match("^[Ss]et%-[Cc]ookie:%s*(.*)$")
+      if field then storage:set(field, url) end
+    end
+  end
+  if cookies.junk then
+    for _, cookie in ipairs(storage:cookies()) do
+      if not cookie.expires then storage:delete(cookie) end
+    end
+  end
+  return storage
+end
+
+-- Answers the challenges of proxies.
+local function delegate_of(step)
+  if not step.proxy_user then return nil end
+  local user, password = step.proxy_user:match("^([^:]*):?(.*)$")
+  local function answer(...)
+    local space = select(-1, ...).protection_space
+    if not space.is_proxy then return nil end
+    return "use_credential", http.credential { user = user, password = password }
+  end
+  return { did_receive_challenge = answer }
+end
+
+-- Without an option curl keeps no cookies: then `storage` is false.
+local function session_for(step, storage)
+  local configuration = http.configuration.ephemeral(step.configuration)
+  configuration.cookie_storage = storage
+  return http.session(configuration, delegate_of(step))
+end
+
 local function play(case)
   local results = json.array {}
   local sessions = {}
+  local storage = storage_of(case.cookies, case.steps[1].url)
   for _, step in ipairs(case.steps) do
     local key = json.encode(step.configuration, { sort_keys = true })
-    sessions[key] = sessions[key] or http.session(http.configuration.ephemeral(step.configuration))
+    if step.fresh or not sessions[key] then sessions[key] = session_for(step, storage) end
     local response, err = sessions[key]:send(request_options(step))
     results[#results + 1] = response and { status = response.status, body = hexadecimal(response.body) }
       or { error = err.code, message = tostring(err) }

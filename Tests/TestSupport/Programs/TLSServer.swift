@@ -3,7 +3,8 @@ import Foundation
 /// A small HTTPS server of OpenSSL's (by way of Python).
 ///
 /// It answers every request with 200 and the request's method and target as the body; the field `X-Client` names the
-/// client by its certificate. A GET of /count answers with the number of requests before.
+/// client by its certificate. A GET of /count answers with the number of requests before. A query `header=Name: value`
+/// adds a field to the response, `echo=Name` makes that field of the request the body.
 public final class TLSServer: Sendable {
   /// What it asks of clients.
   public struct Terms: Sendable {
@@ -54,6 +55,7 @@ public final class TLSServer: Sendable {
 
   private static let script = """
     import http.server, ssl, sys
+    from urllib.parse import parse_qsl, urlsplit
 
     port, certificate, version = sys.argv[1:4]
     count = 0
@@ -70,6 +72,11 @@ public final class TLSServer: Sendable {
                 body = str(count).encode()
             count += 1
             self.send_response(200)
+            for key, value in parse_qsl(urlsplit(self.path).query):
+                if key == "header":
+                    self.send_header(*value.split(": ", 1))
+                elif key == "echo":
+                    body = self.headers.get(value, "").encode()
             self.send_header("Content-Length", str(len(body)))
             shown = self.connection.getpeercert()
             if shown:

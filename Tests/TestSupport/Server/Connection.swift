@@ -102,6 +102,13 @@ public final class Connection {
     return bytes
   }
 
+  /// Reads what there is, at least one byte; nil when the peer has closed.
+  public func readSome() throws -> [UInt8]? {
+    if buffer.isEmpty, try !fill() { return nil }
+    defer { buffer = [] }
+    return buffer
+  }
+
   /// Reads `count` bytes and keeps none of them.
   public func discard(count: Int) throws {
     var left = count - min(count, buffer.count)

@@ -1,0 +1,93 @@
+import CCurlShim
+
+/// Makes a stream task's connection with libcurl, which knows proxies, name resolution and addresses, and then takes
+/// the socket from it.
+final class StreamConnector: CurlHandle {
+  private unowned(unsafe) let core: SessionCore
+  private let multi: Multi
+  private let start: Double
+  private var report: ((Result<Int32, TaskError>) -> Void)?
+  private var isAdded = false
+
+  /// `report` is called once, unless the connector goes before: with a descriptor, which is then the caller's.
+  /// `host`: IPv6 addresses in brackets.
+  init?(
+    session: Session, host: String, port: Int, proxy: String,
+    report: @escaping (Result<Int32, TaskError>) -> Void
+  ) {
+    core = session.core
+    let lanes = session.lanes(for: session.configuration.serviceType)
+    multi = lanes.multi(lanes.leastUsed())
+    start = WallClock.now
+    self.report = report
+    super.init()
+    Callbacks.installSockets(on: curl, poller: core.poller)
+    set(CURLOPT_CONNECT_ONLY, 1)
+    set(CURLOPT_PROTOCOLS_STR, "http")
+    set(CURLOPT_URL, "http://\(host):\(port)/")
+    // A proxy is asked for a tunnel, as for https.
+    set(CURLOPT_PROXY, proxy)
+    set(CURLOPT_NOPROXY, "")
+    set(CURLOPT_HTTPPROXYTUNNEL, 1)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    set(CURLOPT_USERAGENT, session.connectionOptions.userAgent)
+    session.connectionOptions.apply(to: self)
+    if session.configuration.trace { Trace.install(on: curl) }
+  }
+
+  /// Begins. False when libcurl does not take it.
+  func connect() -> Bool {
+    isAdded = multi.add(self)
+    return isAdded
+  }
+
+  /// Gives up, without a word.
+  func cancel() {
+    report = nil
+    remove()
+  }
+
+  override func ended(_ result: CURLcode) {
+    let report = self.report
+    self.report = nil
+    report?(outcome(result))
+  }
+
+  private func outcome(_ result: CURLcode) -> Result<Int32, TaskError> {
+    defer { remove() }
+    guard result == CURLE_OK else {
+      let underlying = CurlErrors.underlying(result, text: errorText)
+      let code = CurlErrors.code(
+        for: result, verifyResult: long(CURLINFO_SSL_VERIFYRESULT), text: errorText,
+        systemError: long(CURLINFO_OS_ERRNO))
+      return .failure(TaskError(code, underlying.message, underlying: underlying))
+    }
+    var descriptor: curl_socket_t = -1
+    hs_easy_get_socket(curl, &descriptor)
+    guard descriptor >= 0 else {
+      return .failure(TaskError(.cannotConnectToHost, "libcurl gives no socket"))
+    }
+    core.poller.take(descriptor)
+    return .success(descriptor)
+  }
+
+  private func remove() {
+    guard isAdded else { return }
+    isAdded = false
+    multi.remove(self)
+  }
+
+  /// What is known of the connection, once it is made or has failed.
+  func transaction(isProxied: Bool) -> TransactionMetrics {
+    let facts = facts()
+    let result = TransactionMetrics()
+    result.fetchStart = start
+    result.isProxyConnection = isProxied
+    result.recordConnection(facts)
+    result.localAddress = localAddress.text
+    result.localPort = facts.local_port
+    result.remoteAddress = remoteAddress.text
+    result.remotePort = facts.remote_port
+    return result
+  }
+}

@@ -1,0 +1,77 @@
+import CCurlShim
+import Glibc
+
+/// One of libcurl's easy handles, and what every one of ours is set to. Those who use them differ in what they do when
+/// the multi handle says that a transfer is over.
+class CurlHandle {
+  final let curl: UnsafeMutableRawPointer
+  /// Text of the last error; filled by libcurl.
+  final let errorBuffer: UnsafeMutablePointer<CChar>
+  /// The addresses of its last connection.
+  final private(set) var localAddress = AddressText()
+  final private(set) var remoteAddress = AddressText()
+
+  init?() {
+    guard let handle = curl_easy_init() else { return nil }
+    curl = handle
+    errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    hs_easy_set_pointer(curl, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+    hs_easy_set_pointer(curl, CURLOPT_ERRORBUFFER, errorBuffer)
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_NOPROGRESS, 1)
+    set(CURLOPT_TCP_NODELAY, 1)
+    set(CURLOPT_QUICK_EXIT, 1)
+    // The session's own timeouts rule; libcurl's default of five minutes must not.
+    set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
+  }
+
+  deinit {
+    // What the callbacks need is gone already; nothing of a transfer is left to be told.
+    curl_easy_cleanup(curl)
+    errorBuffer.deallocate()
+  }
+
+  /// libcurl is done with it. Called from the loop, never while libcurl is on the stack.
+  func ended(_ result: CURLcode) {}
+
+  final var errorText: String { String(cString: errorBuffer) }
+
+  final func set(_ option: CURLoption, _ value: Int) { hs_easy_set_long(curl, option, value) }
+
+  final func set(_ option: CURLoption, _ value: String?) {
+    if let value {
+      hs_easy_set_string(curl, option, value)
+    } else {
+      hs_easy_set_string(curl, option, nil)
+    }
+  }
+
+  final func long(_ info: CURLINFO) -> Int {
+    var value = 0
+    hs_easy_get_long(curl, info, &value)
+    return value
+  }
+
+  /// What libcurl knows of the request that is over.
+  final func facts() -> hs_facts {
+    var facts = hs_facts()
+    hs_easy_get_facts(curl, &facts)
+    localAddress.take(facts.local_address)
+    remoteAddress.take(facts.remote_address)
+    return facts
+  }
+}
+
+/// A text of libcurl's that is mostly the same again.
+struct AddressText {
+  private(set) var text = ""
+
+  mutating func take(_ characters: UnsafePointer<CChar>?) {
+    guard let characters else {
+      text = ""
+      return
+    }
+    if text.withCString({ strcmp($0, characters) }) != 0 { text = String(cString: characters) }
+  }
+}

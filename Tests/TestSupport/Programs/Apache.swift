@@ -1,0 +1,68 @@
+import Foundation
+
+/// Apache httpd with places that ask for credentials.
+///
+/// `/digest/` takes user "user" and password "pw" in realm "r" (Digest), `/kerberos/` members of a Kerberos realm
+/// (Negotiate). Both have a file `page`.
+public final class Apache: Sendable {
+  /// The port it listens on.
+  public let port: Int
+  /// Its origin, without a final slash.
+  public var url: String { "http://localhost:\(port)" }
+  private let program: LaunchedProgram
+
+  /// Starts an instance; with a realm, `/kerberos/` is there.
+  public init(_ kerberos: Kerberos? = nil) throws {
+    let directory = try TemporaryDirectory()
+    port = try Listener.freePort()
+    try directory.write("www/digest/page", "by digest")
+    try directory.write("www/kerberos/page", "by ticket")
+    try directory.write("digest", "user:r:\(md5(Array("user:r:pw".utf8)))\n")
+    let configuration = Apache.configuration(port: port, directory: directory.path, keytab: kerberos?.keytab)
+    let file = try directory.write("httpd.conf", configuration)
+    program = try LaunchedProgram(
+      ["apache2", "-f", file, "-DFOREGROUND"], in: directory, environment: kerberos?.environmentWithoutTicket ?? [:],
+      ports: [port])
+  }
+
+  private static func configuration(port: Int, directory: String, keytab: String?) -> String {
+    let modules = [
+      "mpm_event", "authn_core", "authn_file", "authz_core", "authz_user", "auth_digest", "auth_gssapi", "dir",
+    ]
+    return """
+      ServerRoot \(directory)
+      ServerName localhost
+      PidFile \(directory)/httpd.pid
+      Listen 127.0.0.1:\(port)
+      ErrorLog \(directory)/error.log
+      DefaultRuntimeDir \(directory)
+      Mutex file:\(directory) default
+      \(modules.map { "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so" }.joined(separator: "\n"))
+      User www-data
+      Group www-data
+      StartServers 1
+      DocumentRoot \(directory)/www
+      <Location /digest>
+        AuthType Digest
+        AuthName r
+        AuthDigestProvider file
+        AuthDigestDomain /digest/
+        AuthUserFile \(directory)/digest
+        Require valid-user
+      </Location>
+      \(keytab.map(gssapi) ?? "")
+
+      """
+  }
+
+  private static func gssapi(_ keytab: String) -> String {
+    """
+    <Location /kerberos>
+      AuthType GSSAPI
+      AuthName kerberos
+      GssapiCredStore keytab:\(keytab)
+      Require valid-user
+    </Location>
+    """
+  }
+}

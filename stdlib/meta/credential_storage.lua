@@ -1,0 +1,63 @@
+---@meta http.credential_storage
+
+---What a credential is for: a challenge's `protection_space`, or a table (or `http.protection_space`) of these. A part
+---that is not named is any.
+---@class http.protection_space.fields
+---@field host string
+---@field port? integer
+---@field protocol? "http"|"https"
+---@field realm? string
+---@field authentication_method? string A scheme's name in lower case: "basic", "digest", "bearer", …
+---@field is_proxy? boolean Default false.
+
+---A program that is asked for credentials that are not stored: a text for the shell, or a list of words, beside which
+---may stand `user`, whose password it is where the program says no other, and `timeout` in seconds (default 30; then the
+---program and what it has started are killed).
+---
+---On its standard input it is told what is asked for, as git tells its credential helpers: lines `protocol=`, `host=`
+---(with the port where that is not the usual one), `realm=`, `authentication_method=`, `username=` and an empty line. It
+---answers with lines `username=` and `password=`, or `token=`; or, as for restic and rclone, with the password alone. A
+---status other than 0 means that it has none. What it gives is kept for the session. Its standard error is the script's.
+---@class http.credential_command
+---@field [integer] string
+---@field user? string
+---@field timeout? number
+
+---Where credentials are kept. A challenge is answered with what is stored for its space, or, where there is a handler,
+---the handler is told of it as `proposed_credential`. What a handler answers is stored when the server has accepted it,
+---unless its persistence is "none".
+---
+---Credentials of persistence "permanent" are in a file (an SQLite database, mode 0600, for several processes at once);
+---a file that others can read is refused. The netrc file is asked where nothing is stored: it is read as curl reads it,
+---for schemes that take user and password, and must be mode 0600 too.
+---@class http.credential_storage
+local credential_storage = {}
+
+---Stores a credential in a space, in the place of one of the same user. One of persistence "none" only removes that.
+---@param credential http.credential
+---@param space http.protection_space|http.protection_space.fields
+function credential_storage:set(credential, space) end
+
+---The same, and the credential is the one that is proposed in the space. Otherwise that is the one stored last.
+---@param credential http.credential
+---@param space http.protection_space|http.protection_space.fields
+function credential_storage:set_default(credential, space) end
+
+---What is stored for a space, where its parts are named most precisely first; the netrc file's last.
+---@param space http.protection_space|http.protection_space.fields
+---@return http.credential[]
+function credential_storage:credentials(space) end
+
+---What is proposed in a space.
+---@param space http.protection_space|http.protection_space.fields
+---@return http.credential|nil
+function credential_storage:default(space) end
+
+---Removes the credential of the same user from just that space, whatever its secret.
+---@param credential http.credential
+---@param space http.protection_space|http.protection_space.fields
+---@return boolean existed
+function credential_storage:remove(credential, space) end
+
+---Removes everything, from the file too.
+function credential_storage:clear() end
