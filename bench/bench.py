@@ -1,101 +1,84 @@
 #!/usr/bin/env python3
 """Runs the product and its peers by turns and compares what they cost.
 
-bench.py --run FILE --product FILE --limit FILE --url URL --status URL [--rounds N] [--quick] [CASE ...]
+bench.py --product FILE --limits FOLDER --work FOLDER [--rounds N] [--quick] [CASE ...]
 
-Each round runs every program of a case once; a ratio is the median of the rounds' own ratios, so that what the machine
-does besides falls on all alike. Wall and CPU (user and system) are seconds, memory is the peak in MiB. The table goes to
-standard output, everything to results.json beside this file. Exit status 1: a threshold (thresholds.json) is passed.
+Each round runs every program of a case; a ratio is the median of the rounds' own ratios to the case's second program,
+so that what the machine does besides falls on all alike. Wall and CPU (user and system) are seconds, memory is the peak
+in MiB. The table goes to standard output, everything to results.json beside this file. Exit status 1: a threshold
+(thresholds.json) is passed.
 """
 
 import argparse
 import json
+import os
 import pathlib
-import re
-import shutil
+import signal
 import statistics
 import subprocess
 import sys
-import urllib.request
+
+from cases import Cases
+from servers import Servers
 
 HERE = pathlib.Path(__file__).parent
 MEASURES = ("wall", "cpu", "memory")
 
 
-def run(runner, argv):
-    """Runs a program once and answers what it cost."""
+def run(runner, argv, statuses):
+    """Runs a program once and answers what it cost, or None when it failed."""
     told = subprocess.run([runner, *argv], stdout=subprocess.PIPE, check=True, text=True).stdout.split()
-    if told[0] != "0":
-        sys.exit(f"bench: {' '.join(argv)} failed ({told[0]})")
+    if int(told[0]) not in (0, *statuses):
+        return None
     return {"wall": float(told[1]), "cpu": float(told[2]), "memory": int(told[3]) / 1024}
 
 
-def served(status_url):
-    """How many requests the server has answered (nginx's stub_status)."""
-    with urllib.request.urlopen(status_url) as page:
-        return int(re.search(r"^\s*\d+ \d+ (\d+)", page.read().decode(), re.MULTILINE).group(1))
+def run_counted(runner, argv, case, servers):
+    """The same, or None when it made too few requests. (Several tools exit with 0 when none of theirs was answered.)"""
+    before = servers.served() if case.requests else 0
+    cost = run(runner, argv, case.statuses)
+    if not cost or not case.requests:
+        return cost
+    made = servers.served() - before
+    if made < case.requests:
+        return None
+    if case.nominal:
+        # The server counts its own status page too.
+        cost["wall"] *= case.nominal / (made - 1)
+        cost["cpu"] *= case.nominal / (made - 1)
+    return cost
 
 
-def make_cases(options):
-    """Case -> how many requests, and the programs: the first is the product, the second what it is compared with."""
-    product, limit, url = options.product, options.limit, options.url
-    script = str(HERE / "requests.lua")
-    curl, wget2 = shutil.which("curl"), shutil.which("wget2")
-    scale = 10 if options.quick else 1
-
-    def requests(count, at_once):
-        count //= scale
-        programs = {
-            "httpscript": [product, script, url, str(count), str(at_once)],
-            "C": [limit, url, str(count), str(at_once)],
-        }
-        if curl:
-            parallel = ["--no-progress-meter", "-Z", "--parallel-max", str(at_once)] if 1 < at_once <= 300 else []
-            if parallel or at_once == 1:
-                programs["curl"] = [curl, "-sSf", "-o", "/dev/null", *parallel, f"{url}?[1-{count}]"]
-        return count, programs
-
-    start = {"httpscript": [product, "-e", ""], "C": [limit, url, "0", "1"]}
-    one = {"httpscript": [product, "-e", f"assert(require('http').get('{url}'))"], "C": [limit, url, "1", "1"]}
-    if curl:
-        one = {"httpscript": one["httpscript"], "curl": [curl, "-sf", "-o", "/dev/null", url], "C": one["C"]}
-    if wget2:
-        one["wget2"] = [wget2, "-q", "-O", "/dev/null", url]
-    return {
-        "start": (0, start),
-        "one": (1, one),
-        "sequential": requests(20_000, 1),
-        "64 at once": requests(50_000, 64),
-        "512 at once": requests(50_000, 512),
-    }
-
-
-def measure(name, count, programs, options):
-    """Runs a case; answers program -> measure -> the list of values."""
-    short = count <= 1
-    values = {program: {measure: [] for measure in MEASURES} for program in programs}
-    for _ in range(options.rounds * (5 if short else 1)):
-        for program, argv in programs.items():
-            before = served(options.status)
-            cost = run(options.run, argv)
-            if served(options.status) - before < count:
-                sys.exit(f"bench: {name}: {program} made fewer than {count} requests")
-            for key in MEASURES:
-                values[program][key].append(cost[key])
+def measure(name, case, runner, servers, rounds):
+    """Runs a case; program -> measure -> list of values. A peer that fails is left out; the first two may not."""
+    programs = {label: argv for label, argv in case.programs.items() if argv}
+    values = {label: {key: [] for key in MEASURES} for label in programs}
+    needed = list(programs)[:2]
+    for _ in range(rounds * case.repeats):
+        for label, argv in list(programs.items()):
+            cost = run_counted(runner, argv, case, servers)
+            if cost:
+                for key in MEASURES:
+                    values[label][key].append(cost[key])
+                continue
+            if label in needed:
+                command = " ".join(argv)
+                sys.exit(f"bench: {name}: {label} failed, or made fewer than {case.requests} requests: {command}")
+            print(f"bench: {name}: {label} fails here and is left out", file=sys.stderr)
+            del programs[label], values[label]
     return values
 
 
 def summarize(values):
-    """Medians, spreads (half the distance between the quartiles, as a share of the median) and ratios to the second
-    program."""
-    base = values[list(values)[1]]
+    """Medians, spreads (half the distance between the quartiles, as a share of the median) and ratios to the second."""
+    base = values[list(values)[min(1, len(values) - 1)]]
     result = {}
-    for program, costs in values.items():
-        result[program] = {}
+    for label, costs in values.items():
+        result[label] = {}
         for key in MEASURES:
             median = statistics.median(costs[key])
             quartiles = statistics.quantiles(costs[key], n=4) if len(costs[key]) > 1 else [median] * 3
-            result[program][key] = {
+            result[label][key] = {
                 "median": median,
                 "spread": (quartiles[2] - quartiles[0]) / 2 / median if median else 0,
                 "ratio": statistics.median(a / b for a, b in zip(costs[key], base[key]) if b),
@@ -103,13 +86,26 @@ def summarize(values):
     return result
 
 
+def measure_idle(case, rounds):
+    """A download beside idle requests: the script itself tells its CPU seconds without and with them."""
+    told = []
+    for _ in range(rounds):
+        out = subprocess.run(case.programs["httpscript"], stdout=subprocess.PIPE, check=True, text=True).stdout
+        told.append(tuple(map(float, out.split())))
+    ratio = statistics.median(beside / alone for alone, beside in told)
+    cost = {"median": statistics.median(beside for _, beside in told), "spread": 0, "ratio": ratio}
+    return {"httpscript": {"cpu": cost}}
+
+
 def show(name, summary):
     """Prints a case's rows."""
-    for program, costs in summary.items():
-        cells = [f"{name:<12} {program:<11}"]
+    for label, costs in summary.items():
+        cells = [f"{name:<18} {label:<13}"]
         for key, unit in (("wall", "s"), ("cpu", "s"), ("memory", "MiB")):
-            cost = costs[key]
-            cells.append(f"{key} {cost['median']:8.3f} {unit} ±{cost['spread'] * 100:3.0f} % ×{cost['ratio']:5.2f}")
+            if key in costs:
+                cost = costs[key]
+                spread = cost["spread"] * 100
+                cells.append(f"{key} {cost['median']:8.3f} {unit} ±{spread:3.0f} % ×{cost['ratio']:6.2f}")
         print("  ".join(cells), flush=True)
 
 
@@ -118,28 +114,41 @@ def passed_thresholds(summaries):
     allowed = json.loads((HERE / "thresholds.json").read_text())
     for name, summary in summaries.items():
         for key, most in allowed.get(name, {}).items():
-            ratio = next(iter(summary.values()))[key]["ratio"]
+            ratio = summary["httpscript"][key]["ratio"]
             if ratio > most:
-                yield f"{name}: {key} is {ratio:.2f} times that of {list(summary)[1]}, allowed is {most}"
+                other = list(summary)[1] if len(summary) > 1 else "it alone"
+                yield f"{name}: {key} is {ratio:.2f} times that of {other}, allowed is {most}"
 
 
 def main():
     parser = argparse.ArgumentParser()
-    for option in ("run", "product", "limit", "url", "status"):
-        parser.add_argument("--" + option, required=True)
-    parser.add_argument("--rounds", type=int, default=7)
+    for option in ("product", "limits", "work"):
+        parser.add_argument("--" + option, required=True, type=pathlib.Path)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="a tenth of the requests")
+    parser.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True, help="others beside the limit")
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
-    cases = make_cases(options)
-    if unknown := set(options.cases) - set(cases):
-        parser.error(f"no such case: {', '.join(unknown)} (there are: {', '.join(cases)})")
+    # Ends the servers as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     summaries = {}
-    for name in options.cases or cases:
-        count, programs = cases[name]
-        summaries[name] = summarize(measure(name, count, programs, options))
-        show(name, summaries[name])
-    (HERE / "results.json").write_text(json.dumps(summaries, indent=2) + "\n")
+    with Servers(options.work) as servers:
+        cases = Cases(str(options.product), options.limits, servers, 10 if options.quick else 1).all()
+        if unknown := set(options.cases) - set(cases):
+            parser.error(f"no such case: {', '.join(unknown)} (there are: {', '.join(cases)})")
+        for name in options.cases or cases:
+            case = cases[name]
+            if not options.peers:
+                case.programs = dict(list(case.programs.items())[:2])
+            if name == "idle":
+                summaries[name] = measure_idle(case, options.rounds)
+            else:
+                values = measure(name, case, str(options.limits / "run"), servers, options.rounds)
+                summaries[name] = summarize(values)
+            show(name, summaries[name])
+    machine = {"cpus": os.cpu_count(), "load": os.getloadavg()}
+    results = {"machine": machine, "rounds": options.rounds, "quick": options.quick, "cases": summaries}
+    (HERE / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     problems = list(passed_thresholds(summaries))
     for problem in problems:
         print(f"bench: {problem}", file=sys.stderr)

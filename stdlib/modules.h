@@ -33,6 +33,9 @@ static const char m_http_channel[] = {
 static const char m_http_charset[] = {
 #embed "http/charset.lua"
 };
+static const char m_http_checksum[] = {
+#embed "http/checksum.lua"
+};
 static const char m_http_configuration[] = {
 #embed "http/configuration.lua"
 };
@@ -117,6 +120,9 @@ static const char m_http_loads[] = {
 static const char m_http_map[] = {
 #embed "http/map.lua"
 };
+static const char m_http_metalink[] = {
+#embed "http/metalink.lua"
+};
 static const char m_http_metrics[] = {
 #embed "http/metrics.lua"
 };
@@ -153,6 +159,9 @@ static const char m_http_request[] = {
 static const char m_http_response[] = {
 #embed "http/response.lua"
 };
+static const char m_http_resume_data[] = {
+#embed "http/resume_data.lua"
+};
 static const char m_http_retry[] = {
 #embed "http/retry.lua"
 };
@@ -164,6 +173,9 @@ static const char m_http_scopes[] = {
 };
 static const char m_http_security[] = {
 #embed "http/security.lua"
+};
+static const char m_http_segments[] = {
+#embed "http/segments.lua"
 };
 static const char m_http_serializer[] = {
 #embed "http/serializer.lua"
@@ -225,6 +237,7 @@ static const module modules[] = {
     {"http.challenge", m_http_challenge, sizeof m_http_challenge},
     {"http.channel", m_http_channel, sizeof m_http_channel},
     {"http.charset", m_http_charset, sizeof m_http_charset},
+    {"http.checksum", m_http_checksum, sizeof m_http_checksum},
     {"http.configuration", m_http_configuration, sizeof m_http_configuration},
     {"http.cookie_files", m_http_cookie_files, sizeof m_http_cookie_files},
     {"http.cookies", m_http_cookies, sizeof m_http_cookies},
@@ -253,6 +266,7 @@ static const module modules[] = {
     {"http.links", m_http_links, sizeof m_http_links},
     {"http.loads", m_http_loads, sizeof m_http_loads},
     {"http.map", m_http_map, sizeof m_http_map},
+    {"http.metalink", m_http_metalink, sizeof m_http_metalink},
     {"http.metrics", m_http_metrics, sizeof m_http_metrics},
     {"http.mime", m_http_mime, sizeof m_http_mime},
     {"http.multipart", m_http_multipart, sizeof m_http_multipart},
@@ -265,10 +279,12 @@ static const module modules[] = {
     {"http.progress_text", m_http_progress_text, sizeof m_http_progress_text},
     {"http.request", m_http_request, sizeof m_http_request},
     {"http.response", m_http_response, sizeof m_http_response},
+    {"http.resume_data", m_http_resume_data, sizeof m_http_resume_data},
     {"http.retry", m_http_retry, sizeof m_http_retry},
     {"http.robots", m_http_robots, sizeof m_http_robots},
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
     {"http.security", m_http_security, sizeof m_http_security},
+    {"http.segments", m_http_segments, sizeof m_http_segments},
     {"http.serializer", m_http_serializer, sizeof m_http_serializer},
     {"http.serializer_query", m_http_serializer_query, sizeof m_http_serializer_query},
     {"http.server_trust", m_http_server_trust, sizeof m_http_server_trust},

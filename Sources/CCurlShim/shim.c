@@ -4,6 +4,7 @@
 #include <arpa/nameser.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <resolv.h>
 #include <ifaddrs.h>
@@ -166,6 +167,10 @@ int hs_open_socket(const struct curl_sockaddr *address) {
 
 int hs_query_service(const char *name, unsigned char *answer, int capacity) {
   return res_query(name, ns_c_in, ns_t_srv, answer, capacity);
+}
+
+int hs_allocate(int descriptor, int64_t length) {
+  return fallocate(descriptor, 0, 0, length) == 0 ? 0 : errno;
 }
 
 void hs_mark_socket(int descriptor, int type_of_service, int priority) {

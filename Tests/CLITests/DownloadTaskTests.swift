@@ -203,9 +203,10 @@ import Testing
       local r = assert(task:wait())
       print(r.location)
       io.flush()
-      http.sleep(60)
+      http.sleep(600)
       """
-    let run = Executable(.file(prelude + holding), arguments: [server.url, container.path])
+    var run = Executable(.file(prelude + holding), arguments: [server.url, container.path])
+    run.deadline = 300
     let killed = try run.start()
     #expect(await killed.wrote("download"))
     let alive = try run.start()

@@ -256,6 +256,39 @@ import Testing
       print(got, #others, ahead <= 4 * 65536)
       """, prints: "1048576\t20\ttrue"),
     ScriptCase(
+      "tasks of every kind",
+      """
+      local class = {
+        can_init = function() return true end,
+        start_loading = function(request, client)
+          local body = request.body
+          if type(body) == "function" then body = body() end
+          if type(body) == "table" then body = body.file:gsub("^.*/script.lua$", "SCRIPT") end
+          client:receive_response{ headers = { ["Content-Length"] = "3" } }
+          client:receive_data("abc")
+          client:finish()
+          print(request.method, body)
+        end,
+      }
+      local session = http.session({ protocol_classes = { class } }, {
+        need_new_body_stream = function()
+          return function() return "streamed" end
+        end,
+        did_write_data = function(_, _, ...) print(...) end,
+        did_finish_downloading = function(_, _, location) print(io.open(location):read("a")) end,
+      })
+      local request = http.request{ url = "mock://x", method = "POST" }
+      for _, from in ipairs { { data = "data" }, { file = arg[0] }, { stream = true } } do
+        local task = session:upload_task(request, from)
+        task:resume()
+        print(assert(task:wait()).status)
+      end
+      local task = session:download_task("mock://x/y")
+      task:resume()
+      assert(task:wait())
+      """,
+      prints: "POST\tdata", "200", "POST\tSCRIPT", "200", "POST\tstreamed", "200", "GET\tnil", "3\t3\t3", "abc"),
+    ScriptCase(
       "a mock passes on what the network gave",
       """
       local class = {

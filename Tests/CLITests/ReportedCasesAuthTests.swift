@@ -47,4 +47,45 @@ import Testing
     try await expectScript(script, [server.url], prints: ["200"])
     #expect(server.requests.count == 2)
   }
+
+  @Test("B45: handlers that yield, fetch and collect, from a coroutine of the script's own")
+  func handlersInCoroutine() async throws {
+    let server = try ScriptedServer { request in
+      switch request.path {
+      case "/go": return .redirect(to: "/end")
+      case "/token": return Reply("pw")
+      case "/sec":
+        return request["Authorization"] == "Basic dXNlcjpwdw=="
+          ? Reply("in") : Reply(status: "401 Unauthorized", fields: [("WWW-Authenticate", #"Basic realm="r""#)])
+      default: return Reply("ok")
+      }
+    }
+    let script = """
+      local session
+      session = http.session(http.configuration.ephemeral(), {
+        will_perform_redirection = function(_, _, _, request)
+          collectgarbage()
+          coroutine.yield()
+          return request
+        end,
+        did_receive_challenge = function()
+          collectgarbage()
+          coroutine.yield()
+          return "use_credential", http.credential { user = "user", password = session:get(base .. "/token").body }
+        end,
+        did_receive_data = function() collectgarbage() assert(session:get(base .. "/end")) end,
+      })
+      local run = coroutine.wrap(function()
+        print(assert(session:get(base .. "/go")).body, assert(session:get(base .. "/sec")).body)
+        local task = session:data_task(base .. "/sec")
+        task:resume()
+        print(assert(task:wait()).status)
+        coroutine.yield("half")
+        print(assert(session:get(base .. "/end")).body)
+      end)
+      print(run())
+      run()
+      """
+    try await expectScript(script, [server.url], prints: ["ok\tin", "200", "half", "ok"])
+  }
 }

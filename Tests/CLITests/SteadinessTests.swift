@@ -33,6 +33,14 @@ import Testing
       return select(2, task:wait()).code
       """, prints: ""),
     ScriptCase(
+      "loads of protocol classes and of data: URLs, half of them cancelled",
+      """
+      local task = mock:data_task(http.now() * 1e6 % 2 < 1 and 'mock://x' or 'data:,x')
+      task:resume()
+      if http.now() * 1e7 % 2 < 1 then task:cancel() end
+      return (task:wait())
+      """, prints: ""),
+    ScriptCase(
       "failing handlers and abandoned coroutines",
       """
       local co = coroutine.create(function() coroutine.yield(http.now()) end)
@@ -49,6 +57,16 @@ import Testing
       Self.gauge + """
         local session = http.session(http.configuration.ephemeral(), { did_receive_data = function() end })
         local bad = http.session(http.configuration.ephemeral())
+        local mock = http.session{ protocol_classes = { {
+          can_init = function(request) return request.url:find("^mock:") ~= nil end,
+          start_loading = function(_, client)
+            client:receive_response{}
+            http.sleep(0)
+            client:receive_data("x")
+            client:finish()
+          end,
+          stop_loading = function() end,
+        } } }
         local function one() \(kind.script) end
         local function range(n) local i = 0 return function() if i < n then i = i + 1 return i end end end
         local function batch(n) http.map(range(n), 64, function() one() return true end) end

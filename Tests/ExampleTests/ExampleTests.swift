@@ -5,8 +5,8 @@ import Testing
 /// Every script in examples/ against real servers: what it prints, how it ends, what it sends.
 @Suite struct ExampleTests {
   static let cases =
-    getCases + formCases + multipartCases + mapCases + redirectCases + progressCases + retryCases + crawlCases
-    + loginCases + streamCases + styleCases
+    getCases + formCases + multipartCases + mapCases + redirectCases + offlineCases + progressCases + retryCases
+    + crawlCases + loginCases + streamCases + styleCases
 
   static let scripts = ((try? FileManager.default.contentsOfDirectory(atPath: Example.folder)) ?? []).sorted()
 

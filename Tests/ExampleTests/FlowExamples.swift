@@ -58,6 +58,24 @@ extension ExampleTests {
     },
   ]
 
+  static let offlineCases = [
+    ExampleCase("offline.lua", "the second run needs no network") { example in
+      let directory = try TemporaryDirectory()
+      let urls: [String]
+      do {
+        let server = try ScriptedServer {
+          $0.path == "/no" ? Reply(status: "404 No", "no") : Reply("body of \($0.path)")
+        }
+        urls = [server.url + "/a?b", server.url + "/no"]
+        try await example.expect(
+          directory.path, urls[0], urls[1], prints: ["200  fetched  \(urls[0])", "404  fetched  \(urls[1])"])
+      }
+      try await example.expect(
+        directory.path, urls[0], urls[1],
+        prints: ["200  stored   \(urls[0])", "cannot_connect_to_host  -  \(urls[1])"])
+    }
+  ]
+
   static let retryCases = [
     ExampleCase("retry.lua", "gives up after the limit") { example in
       let server = try ScriptedServer { _ in Reply(status: "503 Service Unavailable", "busy") }

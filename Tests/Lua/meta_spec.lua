@@ -7,7 +7,7 @@ return function(t)
 
   local MODULES = {
     "http", "json", "url", "html", "xml", "crawl", "robots", "css", "links", "mime", "filename", "charset", "retry",
-    "multipart", "terminal", "auth", "digest", "progress", "operation",
+    "multipart", "terminal", "metalink", "auth", "digest", "progress", "operation",
     "serializer",
   }
 

@@ -43,10 +43,10 @@ final class FakePort: Port {
     switch command {
     case .startTask(let id, _, let request): pending += onStart(id, request)
     case .answer(let id, let answer): pending += onAnswer(id, answer)
-    case .cancelTask(let id): pending += onCancel(id)
+    case .cancelTask(let id), .cancelTaskKeeping(let id): pending += onCancel(id)
     case .invalidateSession(let id, _): pending.append(.sessionInvalidated(id))
-    case .createSession, .startStream, .stream, .webSocket, .suspendTask, .resumeTask, .closeIdleConnections,
-      .removeDownload, .setPriority, .writeCache, .forgetHosts:
+    case .createSession, .startStream, .stream, .webSocket, .suspendTask, .resumeTask, .setPriority,
+      .closeIdleConnections, .forgetHosts, .removeDownload, .keepDownload, .writeCache:
       break
     }
   }

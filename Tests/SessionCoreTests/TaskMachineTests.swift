@@ -98,7 +98,8 @@ struct TaskMachineTests {
       [
         (.turnGranted, .attach), (.head(.redirectAsking), .askRedirect),
         (.ended(.success(undelivered: false, settles: false)), .none),
-        (.redirectAnswered(.refuse(asks: false)), .complete(success: true)),
+        (.redirectAnswered(.refuse(asks: false)), .receiveNothing),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
       ]
     ),
     (
@@ -191,6 +192,25 @@ struct TaskMachineTests {
       ]
     ),
     (
+      "a response without a body, while a handler thinks",
+      [
+        (.turnGranted, .attach), (.head(.finalAsking), .askResponse),
+        (.ended(.success(undelivered: false, settles: false)), .none),
+        (.responseAnswered(allow: true), .receiveNothing),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
+      "a download that goes on in two requests",
+      [
+        (.inspectionWanted, .inspectFile), (.turnGranted, .none), (.inspected, .nextRequest),
+        (.turnGranted, .attach), (.inspected, .none), (.head(.final), .receiveBody),
+        (.ended(.incomplete), .nextRequest),
+        (.turnGranted, .attach), (.head(.final), .receiveBody),
+        (.ended(.success(undelivered: false, settles: false)), .complete(success: true)),
+      ]
+    ),
+    (
       "file that cannot be synced",
       [
         (.turnGranted, .attach), (.head(.final), .receiveBody),
@@ -199,6 +219,37 @@ struct TaskMachineTests {
       ]
     ),
   ]
+
+  /// What leads to a failure that keeps what has come.
+  private static let failures: [[(Event, Action)]] = [
+    [(.turnGranted, .attach), (.head(.final), .receiveBody), (.ended(.interrupted), .keepFile)],
+    [(.turnGranted, .attach), (.head(.final), .receiveBody), (.failedKeeping, .keepFile)],
+    [(.turnGranted, .attach), (.head(.finalAsking), .askResponse), (.ended(.interrupted), .keepFile)],
+    [(.turnGranted, .attach), (.head(.redirectAsking), .askRedirect), (.failedKeeping, .keepFile)],
+    [(.inspectionWanted, .inspectFile), (.inspected, .nextRequest), (.failedKeeping, .keepFile)],
+  ]
+
+  @Test("A failure that keeps what has come ends when that is done, and not before", arguments: failures.indices)
+  func keeping(index: Int) {
+    var machine = TaskMachine()
+    for (event, action) in Self.failures[index] { #expect(machine.handle(event) == action) }
+    let late: [Event] = [
+      .failed, .failedKeeping, .turnGranted, .head(.final), .ended(.failure), .ended(.interrupted), .inspected,
+      .settled(success: true), .consumed, .newBody(available: true), .responseAnswered(allow: true), .bodyMissing,
+    ]
+    for event in late { #expect(machine.handle(event) == .none) }
+    #expect(!machine.isComplete && !machine.isOnTheClock)
+    #expect(machine.handle(.kept) == .complete(success: false))
+    #expect(machine.handle(.kept) == .none)
+  }
+
+  @Test("Where nothing has come, there is nothing to keep")
+  func nothingToKeep() {
+    var machine = TaskMachine()
+    _ = machine.handle(.inspectionWanted)
+    #expect(machine.handle(.failedKeeping) == .complete(success: false))
+    #expect(machine.handle(.kept) == .none)
+  }
 
   @Test("Each life takes its course", arguments: lives.indices)
   func life(index: Int) {

@@ -20,7 +20,8 @@ local CONFIGURATION = {
   http_should_set_cookies = "boolean", http_cookie_accept_policy = "string", http_additional_headers = "table",
   http_maximum_connections_per_host = "integer", cookie_storage = "table|false", credential_storage = "table|false",
   cache = "table|false", should_use_extended_background_idle_mode = "boolean", user_agent = "string",
-  http_version = "string", interface = "string", resolve = "table", unix_socket = "string", ca_file = "string",
+  http_version = "string", interface = "string", rate_limit = "number|table", resolve = "table",
+  unix_socket = "string", ca_file = "string",
   security_policy = "table", transport_security = "table", client_certificate = "table|string",
   protocol_classes = "list", allows_file_urls = "boolean",
 }
@@ -293,6 +294,11 @@ function configuration.flatten(given)
     if store ~= nil then add(name, store and require(module).native(store)) end
   end
   if configuration.protocols(given) then add("protocol_classes", true) end
+  if given.rate_limit then
+    local receive, send = require("http.settings").rates(given.rate_limit, "configuration field 'rate_limit'")
+    if receive then add("receive_rate_limit", receive) end
+    if send then add("send_rate_limit", send) end
+  end
   if given.resolve then add("resolve", flatten_resolve(given.resolve)) end
   flatten_proxy(given.connection_proxy, add)
   add_service(given, add)

@@ -6,7 +6,13 @@
 local errors = {}
 
 local Error = { __name = "http.error" }
-Error.__index = Error
+
+-- Resume data is kept for who looks at it.
+function Error.__index(self, name)
+  local part = name == "resume_data" and rawget(self, "_part")
+  if part then return part:claim() end
+  return Error[name]
+end
 
 -- A URL that is none may hold anything; the line stays one line.
 local function printable(url)

@@ -387,7 +387,9 @@ events[events.STOP] = function()
       complete(record)
     end
   end
-  for _, task in ipairs(active.list()) do task:cancel() end
+  for _, task in ipairs(active.list()) do
+    if task.kind == "download" then task:_cancel_keeping() else task:cancel() end
+  end
 end
 
 -- Jobs that wait for something that cannot happen any more, as nothing is left that could wake them.

@@ -86,7 +86,10 @@ end
 events[events.LOADER] = function(number, method, url, flat, has_body)
   local self = active.find(number)
   if not self then return end
-  self.current_request = request.redirected(self.current_request, method, url, flat, has_body)
+  local req = request.redirected(self.current_request, method, url, flat, has_body)
+  -- A body that was asked for.
+  if type(req.body) == "table" and req.body.stream then req.body = self.stream_body or nil end
+  self.current_request = req
   steps.enqueue(self, choose, self.current_request)
 end
 

@@ -177,9 +177,16 @@ function methods:upload_task(given, source, completion)
   return self:_task("upload", req, nil, completion)
 end
 
--- session:download_task(url_or_request [, completion]) -> task, suspended.
+local RESUME = { resume_data = "string", headers = "table" }
+
+-- session:download_task(url_or_request | { resume_data [, headers] } [, completion]) -> task, suspended.
 function methods:download_task(given, completion)
   check_receiver(self, "download_task")
+  if type(given) == "table" and rawget(given, "resume_data") ~= nil then
+    options.check(given, RESUME, "argument #1 of download_task")
+    local req = require("http.resume_data").request(given.resume_data, given.headers)
+    return self:_task("download", req, { resume_data = given.resume_data }, completion)
+  end
   return self:_task("download", to_request(given, "argument #1 of download_task"), nil, completion)
 end
 

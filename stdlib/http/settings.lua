@@ -52,11 +52,35 @@ function settings.expectation(given)
   return expect
 end
 
+local RATE_LIMIT = { receive = "number", send = "number" }
+
+-- The option or field `rate_limit` as bytes a second, received and sent; nil where there is no limit.
+function settings.rates(given, what)
+  if type(given) == "number" then given = { receive = given, send = given } end
+  options.check(given, RATE_LIMIT, what)
+  for name, rate in next, given do
+    if not (rate > 0) then options.misuse("%s: '%s' must be more than 0 bytes a second", what, name) end
+  end
+  return given.receive, given.send
+end
+
 -- What is passed by name (LuaBridge's TaskOptions knows the names): each entry makes a text of its value, or nil.
 local NAMED = {
   -- A request without fields of its own finds Apple's default here.
   http_should_handle_cookies = function(req) return req.http_should_handle_cookies == false and "0" or nil end,
   main_document_url = function(req) return req.main_document_url end,
+  checksum = function(_, given) return given.checksum end,
+  -- Where a part of a file goes (http.segments).
+  window = function(_, given)
+    local window = given.window
+    return window and ("%d\n%d\n%d\n%s\n%s"):format(window.offset, window.count, window.total, window.validator,
+      window.path)
+  end,
+  rate_limit = function(_, given)
+    if given.rate_limit == nil then return nil end
+    local receive, send = settings.rates(given.rate_limit, "option 'rate_limit'")
+    return ("%s %s"):format(receive or 0, send or 0)
+  end,
 }
 settings.named = NAMED
 

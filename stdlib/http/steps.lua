@@ -211,9 +211,15 @@ function steps.written(self)
   local total, expected = self.progress_received, self.progress_expected
   self.progress_received = false
   if not total or total == self.written then return end
+  -- It has begun again.
+  if total < self.written then self.written = 0 end
   local written = total - self.written
   self.written = total
   call_delegate(self, "did_write_data", written, total, expected)
+end
+
+function steps.resumed(self, offset, expected)
+  call_delegate(self, "did_resume_at_offset", offset, expected)
 end
 
 -- A download's file goes, unless it has been moved.
@@ -242,6 +248,7 @@ function steps.new_body(self)
   local body = call_delegate(self, "need_new_body_stream")
   if self.completing then return end
   if body == nil then return core.new_body(self.number) end
+  self.stream_body = body
   local kind, value, extra = request.flatten_body(body, "what need_new_body_stream returns")
   if type(extra) == "function" then self.reader = extra end
   core.new_body(self.number, kind, value, steps.parts_of(kind, extra))

@@ -29,7 +29,8 @@ local methods = {
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
   _starter = false, _channel = false, became = false, location = false, location_is_taken = false, written = 0,
-  reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  part = false, reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  stream_body = false,
   is_ended_by_handler = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
@@ -167,6 +168,7 @@ local function complete(self, err, head)
     if not errors.is(err) then err = errors.new(err) end
     err.task = err.task or self
     err.response = err.response or head
+    if self.part then err._part = self.part end
     err.url = err.url or self.original_request and request.shown_url(tostring(self.original_request.url))
     self.error = err
     if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
@@ -221,7 +223,7 @@ end
 
 -- Where the body goes: nil (memory), 1 (pieces), 2 with a path or 3 (a file of the task's own).
 local function destination_of(self)
-  if self.kind == "download" then return 3 end
+  if self.kind == "download" then return 3, self.settings.resume_data end
   if self.sink_path then return 2, self.sink_path end
   if self.sink then return 1 end
   local delegate = self.session.delegate
@@ -364,6 +366,24 @@ function methods:cancel()
     self.begun = true
     fail_at_once(self, errors.cancelled())
   end
+end
+
+-- Ends a download with `cancelled`, and with resume data where that is possible.
+function methods:_cancel_keeping()
+  if self.number and self.state ~= "canceling" then
+    self.state = "canceling"
+    core.cancel_keeping(self.number)
+  else
+    self:cancel()
+  end
+end
+
+-- task:cancel_by_producing_resume_data([fn]) cancels a download task; yields without fn -> resume data or nil, which fn
+-- is given otherwise.
+function methods:cancel_by_producing_resume_data(fn)
+  check_receiver(self, "task:cancel_by_producing_resume_data")
+  if self.kind ~= "download" then options.misuse("only a download task can produce resume data") end
+  return require("http.resume_data").cancel(self, fn)
 end
 
 -- task:wait() yields until after did_complete -> response | nil, err.

@@ -84,6 +84,18 @@ events[events.PROGRESS] = function(number, received, expected)
   end
 end
 
+events[events.RESUMED] = function(number, offset, expected)
+  local self = find(number)
+  if not self then return end
+  self.written, self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = offset, offset, expected
+  if steps.has_handler(self, "did_resume_at_offset") then enqueue(self, steps.resumed, offset, expected) end
+end
+
+events[events.RESUME_DATA] = function(number, blob, file, kept)
+  local self = find(number)
+  if self then self.part = require("http.resume_data").part(blob, file, kept) end
+end
+
 events[events.FINISHED_DOWNLOADING] = function(number, location)
   local self = find(number)
   if not self then return end

@@ -20,7 +20,8 @@ local CALL = {
   multipart = "table", timeout = "number", resource_timeout = "number", auth = "table",
   redirects = "integer|boolean", expect_continue = "boolean|string", cache_policy = "string",
   sink = "function|string|userdata", progress = "function|string|table", max_body = "integer", decompress = "boolean",
-  priority = "number", retry = "table|integer|boolean",
+  segments = "integer", mirrors = "table", resume = "boolean", pieces = "table",
+  priority = "number", checksum = "string", rate_limit = "number|table", retry = "table|integer|boolean",
 }
 
 local SEND = { url = "string", method = "string" }
@@ -36,6 +37,7 @@ local function check_values(given)
   if type(expect) == "string" and expect ~= "auto" then
     misuse("option 'expect_continue' must be true, false or \"auto\", not %q", expect)
   end
+  if given.segments and given.segments < 1 then misuse("option 'segments' must be at least 1") end
   if given.max_body and given.max_body < 0 then misuse("option 'max_body' must not be negative") end
   if given.priority and not (given.priority >= 0 and given.priority <= 1) then
     misuse("option 'priority' must be from 0 to 1")
@@ -77,10 +79,28 @@ local function attempt(self, req, given)
   return nil, err
 end
 
+methods._attempt = attempt
+
+-- The same options with the checksum as it stands in the place they name.
+local function with_checksum(given, checksum)
+  local copy = {}
+  for name, value in next, given do copy[name] = value end
+  copy.checksum = checksum
+  return setmetatable(copy, getmetatable(given))
+end
+
 -- One call, repeated as the option `retry` says.
 local function repeated(self, method, url, given, make)
   fibers.require_yieldable()
   local req = make and make() or request.from_options(method, url, given)
+  if given and given.checksum then
+    local checksum, err = require("http.checksum").resolve(self, given.checksum, req.url)
+    if not checksum then return nil, err end
+    given = with_checksum(given, checksum)
+  end
+  if given and (given.segments or given.mirrors or given.resume) then
+    return require("http.segments").fetch(self, req, given)
+  end
   if not given or not given.retry then return attempt(self, req, given) end
   local policy = require("http.retry").new(given.retry)
   local started, count = core.now(), 0

@@ -6,7 +6,8 @@
 ---
 ---A response to a request with credentials is given to the same credentials only, unless it is `public`; one that a
 ---handler's answer to a challenge brought is stored only when it is `public`, `must-revalidate` or has `s-maxage`. Stored
----`Set-Cookie` fields are given out and set no cookie again. Of the fields that select a response, only digests are kept.
+---`Set-Cookie` fields are given out and set no cookie again. Sessions with `unix_socket`, `resolve` or `client_certificate` find only what
+---sessions with the same ones have stored. Of the fields that select a response, only digests are kept.
 ---
 ---With a path, responses are on disk: SQLite for what is known of them, a file for each body, both for the user alone.
 ---They are written within a tenth of a second, by `session:flush`, or at the end. Several processes may use one

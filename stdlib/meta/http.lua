@@ -234,6 +234,12 @@ function job:cancel() end
 ---@field max_body? integer Bytes; a longer body is `data_length_exceeds_maximum`.
 ---@field decompress? boolean Whether to undo Content-Encoding (default true).
 ---@field priority? number 0 to 1 (default 0.5).
+---@field checksum? string What the body's digest must be: "md5:…", "sha1:…", "sha256:…" or "sha512:…" in hexadecimal, or the URL or path of a file of checksums (as `sha256sum` writes it) that names the file. Anything else is `checksum_mismatch`, and a `sink` that is a path stays as it was. Digest fields of the response are always verified.
+---@field segments? integer How many parts of the file to fetch at once; needs a `sink` that is a path. The parts go into the temporary file beside it, with a journal of what is whole, and a run that was broken off, or killed, is gone on with by the next one. A server that will not send parts is asked for the whole.
+---@field resume? boolean The same with one part at a time: goes on with what an earlier run left.
+---@field mirrors? string[] Other URLs of the same file, used where one fails; with a `checksum` also at the same time.
+---@field pieces? { algorithm: string, length: integer, digests: string[] } The digests of the pieces of the file, in hexadecimal, for `segments` (Metalink documents have them).
+---@field rate_limit? number|{ receive?: number, send?: number } Bytes a second, of bodies as transferred; the session's `rate_limit` holds too.
 ---@field retry? http.retry.options|integer|boolean Whether and how to try again (default: not); true for the defaults of `http.retry.options`, a number for the limit.
 
 ---A function that gives the next piece of a body, and nil at the end.

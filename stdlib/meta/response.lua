@@ -117,8 +117,10 @@ function response:save(path) end
 ---  `client_certificate_rejected`;
 ---* the answer: `cannot_parse_response` (no HTTP; or `response:validate` with a type), `bad_server_response` (damaged
 ---  framing; or `response:validate` with a status), `cannot_decode_content_data` (a damaged content coding or text),
+---  `checksum_mismatch` (the option `checksum`, or a digest that the server sent with it),
 ---  `data_length_exceeds_maximum` (`max_body`), `http_too_many_redirects`, `redirect_to_nonexistent_location`,
 ---  `resource_unavailable` (nothing stored, or a body that was not kept);
+---* resume data: `cannot_decode_raw_data` (damaged, or of a later version);
 ---* the script: `cancelled`; `unknown` for what has no name, with libcurl's own words in `underlying`.
 ---
 ---Files (a body, a part, a sink; `response:save` has the domain "file"): `file_does_not_exist`, `file_is_directory`,
@@ -134,6 +136,7 @@ function response:save(path) end
 ---@field task http.task|nil
 ---@field underlying { source: string, code: integer, message: string }|nil libcurl's or the system's own number and text.
 ---@field response http.response|nil Where one had begun.
+---@field resume_data string|nil What a download task can go on with that takes up where this one stopped. The bytes so far outlive the process once a script has looked at it.
 ---@field value any What a handler raised (domain "script").
 ---@field line integer|nil Where a JSON or XML text is wrong.
 ---@field column integer|nil

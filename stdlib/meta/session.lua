@@ -27,6 +27,7 @@
 ---@field should_use_extended_background_idle_mode? boolean Idle connections are kept for a day, and probed (TCP keep-alive), rather than for two minutes. Default false.
 ---@field user_agent? string Default "httpscript/" and the version.
 ---@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge" Default "auto". With prior knowledge (clear-text HTTP/2) and a libcurl before 8.0 every request has a connection of its own.
+---@field rate_limit? number|{ receive?: number, send?: number } Bytes a second that all its tasks together may move, of bodies as transferred.
 ---@field interface? string A network interface or local address.
 ---@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
 ---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.
@@ -136,7 +137,12 @@ function session:upload_task(request, body, completion) end
 ---(`TMPDIR`, `/var/tmp`). It is removed when `did_finish_downloading` or the completion returns, and where there is
 ---neither, with the process; unless it was moved (`response:save` does that, to another file system too). The completion
 ---gets its path in place of the data.
----@param request string|http.request
+---
+---`{ resume_data = … }` goes on with what `task:cancel_by_producing_resume_data` or `err.resume_data` gave, in a later
+---process too. What is on disk is verified first, and the server is asked for the rest of that version of the file
+---(Range and If-Range); where it has another one by now, or will not send a part, the download begins again. Secrets are
+---not in resume data: `headers` beside it are sent too.
+---@param request string|http.request|{ resume_data: string, headers?: table<string, string|string[]> }
 ---@param completion? fun(location: string|nil, response: http.response|nil, err: http.error|nil) Takes the place of the delegate's `did_finish_downloading` and `did_complete`.
 ---@return http.task
 function session:download_task(request, completion) end
@@ -263,6 +269,14 @@ function task:suspend() end
 ---Ends the task with `cancelled`.
 function task:cancel() end
 
+---Cancels a download task and gives what another one can go on with: resume data, a string that may be written to a file
+---and used more than once; nil where that cannot be done (nothing has come, or the server's response has no strong
+---validator). *Yields* when it is given no function.
+---@async
+---@param fn? fun(resume_data: string|nil)
+---@return string|nil resume_data Without a function.
+function task:cancel_by_producing_resume_data(fn) end
+
 ---Waits until the task is completed and its last handler has returned. *Yields.*
 ---@async
 ---@return http.response|nil response
@@ -298,6 +312,7 @@ function task:copy() end
 ---@field write_closed? fun(session: http.session, task: http.stream_task) The output was closed.
 ---@field better_route_discovered? fun(session: http.session, task: http.stream_task) Never called: the system does not tell.
 ---@field did_become_streams? fun(session: http.session, task: http.stream_task, input: http.stream_input, output: http.stream_output) The last one for a task whose streams were captured.
+---@field did_resume_at_offset? fun(session: http.session, task: http.task, offset: integer, expected: integer) A download goes on there; what is expected is the whole file.
 ---@field will_cache_response? fun(session: http.session, task: http.task, cached: http.cached_response): http.cached_response|false|nil The response has come whole and is to be stored: as it is returned (it may be changed), or not at all (false).
 ---@field did_write_data? fun(session: http.session, task: http.task, written: integer, total: integer, expected: integer) A download task's body goes into its file: bytes (as transferred) since the last call, in all, and expected.
 ---@field did_finish_downloading? fun(session: http.session, task: http.task, location: string) A download task's file is whole. Move or read it here: it is removed on return.

@@ -77,6 +77,9 @@ int hs_open_socket(const struct curl_sockaddr *address);
 /* Asks the resolver for a name's SRV records: the length of the whole answer, or -1. Blocks. */
 int hs_query_service(const char *name, unsigned char *answer, int capacity);
 
+/* fallocate, which the headers that Swift sees leave out: room on the disk for so many bytes of a file. 0 or errno. */
+int hs_allocate(int descriptor, int64_t length);
+
 /* environ, a variable that Swift 6 does not trust. */
 char *const *hs_environment(void);
 

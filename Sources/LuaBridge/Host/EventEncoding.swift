@@ -45,6 +45,15 @@ extension Outbox {
       append(.bodyStream, task.rawValue)
     case .stream(let task, let event): append(task, event)
     case .webSocket(let task, let event): append(task, event)
+    case .resumed(let task, let offset, let expected):
+      append(.resumed, task.rawValue)
+      append(offset)
+      append(expected)
+    case .resumeData(let task, let blob, let part, let kept):
+      append(.resumeData, task.rawValue)
+      append(borrowing: blob)
+      append(part)
+      append(kept)
     case .willCache(let task, let cached):
       append(.willCache, task.rawValue)
       append(cached)

@@ -32,4 +32,6 @@ enum EventKind: Int {
   case webSocketMessage = 35
   case webSocketDone = 36
   case webSocketClosed = 37
+  case resumed = 25
+  case resumeData = 26
 }

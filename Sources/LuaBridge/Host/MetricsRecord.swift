@@ -10,7 +10,11 @@ extension Outbox {
   func append(metricsOf completion: Completion) {
     let metrics = completion.metrics
     var size = 56
-    for transaction in metrics.transactions { size += Self.size(of: transaction) }
+    var count = 0
+    metrics.forEachTransaction {
+      size += Self.size(of: $0)
+      count += 1
+    }
     guard let start = clua_out_reserve(pointer, size) else { return }
     var writer = RecordWriter(position: start)
     writer.write(completion.bytesSent)
@@ -19,8 +23,8 @@ extension Outbox {
     writer.write(completion.bytesExpectedToReceive)
     writer.write(metrics.start)
     writer.write(metrics.duration)
-    writer.write(metrics.transactions.count)
-    for transaction in metrics.transactions { Self.write(transaction, to: &writer) }
+    writer.write(count)
+    metrics.forEachTransaction { Self.write($0, to: &writer) }
   }
 
   private static func size(of one: TransactionMetrics) -> Int {

@@ -41,13 +41,17 @@ enum NativeModules {
       URLModule.name: URLModule.make,
       DateModule.name: DateModule.make,
       FileModule.name: FileModule.make,
+      PartModule.name: PartModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
       "httpscript.digest": DigestModule.make,
       "httpscript.cache": { CacheModule.make(stores) },
       CertificateModule.name: CertificateModule.make,
       "httpscript.terminal": TerminalModule.make,
-      HTMLModule.name: { HTMLModule.make { try? URLParts.resolve($0, against: $1).get() } },
+      HTMLModule.name: {
+        let resolver = ReferenceResolver()
+        return HTMLModule.make { resolver.resolve($0, against: $1) }
+      },
     ]
   }
 }

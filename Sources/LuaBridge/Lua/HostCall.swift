@@ -90,6 +90,7 @@ public struct HostType<Object: AnyObject>: Sendable {
 public enum HostTypeNumber: Int32, CaseIterable, Sendable {
   case document
   case node
+  case part
   case cookieStorage
   case credentialStorage
   case cache

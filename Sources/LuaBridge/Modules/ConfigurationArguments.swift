@@ -57,6 +57,8 @@ enum ConfigurationArguments {
     case "resolve": assign(call.string(index)) { configuration.resolve += pairs($0) }
     case "interface": assign(call.string(index)) { configuration.interface = $0 }
     case "unix_socket": assign(call.string(index)) { configuration.unixSocket = $0 }
+    case "receive_rate_limit": assign(call.number(index)) { configuration.rateLimit.receive = $0 }
+    case "send_rate_limit": assign(call.number(index)) { configuration.rateLimit.send = $0 }
     case "shared_container": assign(call.string(index)) { configuration.sharedContainer = $0 }
     case "protocol_classes": assign(call.boolean(index)) { configuration.asksForLoaders = $0 }
     case "allows_file_urls": assign(call.boolean(index)) { configuration.allowsFileURLs = $0 }

@@ -10,7 +10,8 @@ enum CoreModule {
   static func make(_ scheduler: Scheduler, _ stores: StoreRegistry) -> NativeModule {
     NativeModule(
       name,
-      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler, stores) + answerFunctions(scheduler)
+      functions: schedulerFunctions(scheduler) + taskFunctions(scheduler, stores)
+        + DownloadFunctions.make(scheduler) + answerFunctions(scheduler)
         + LoadFunctions.all(scheduler) + StreamFunctions.all(scheduler)
         + diagnosticFunctions(scheduler))
   }
@@ -41,7 +42,7 @@ enum CoreModule {
   }
 
   /// session, start, call, cancel_call, cancel_calls, calls, suspend, resume, cancel, invalidate, set_priority,
-  /// close_idle_connections, remove_download.
+  /// close_idle_connections.
   private static func taskFunctions(
     _ scheduler: Scheduler, _ stores: StoreRegistry
   ) -> [NativeModule.Function] {
@@ -99,11 +100,6 @@ enum CoreModule {
       .init("set_priority") { call in
         guard let id = call.integer(1), let priority = call.number(2) else { return call.wrongType(2, "number") }
         scheduler.submit(.setPriority(TaskID(id), priority))
-        return .returned
-      },
-      .init("remove_download") { call in
-        guard let path = call.string(1) else { return call.wrongType(1, "string") }
-        scheduler.submit(.removeDownload(location: path))
         return .returned
       },
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },

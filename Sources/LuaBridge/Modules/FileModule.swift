@@ -22,7 +22,7 @@ enum FileModule {
     return answer(call, WholeFile.move(source, to: path))
   }
 
-  private static func answer(_ call: HostCall, _ problem: TaskError?) -> Outcome {
+  static func answer(_ call: HostCall, _ problem: TaskError?) -> Outcome {
     if var error = problem {
       // No URL has part in it.
       error.domain = .file

@@ -108,7 +108,7 @@ enum TaskArguments {
     switch kind {
     case 1: return .consumer
     case 2: return call.string(At.destinationPath).map { .file(path: $0) }
-    case 3: return .download
+    case 3: return .download(resuming: call.bytes(At.destinationPath).map(Bytes.init(copying:)))
     default: return nil
     }
   }

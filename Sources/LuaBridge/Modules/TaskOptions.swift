@@ -13,9 +13,35 @@ enum TaskOptions {
     return true
   }
 
+  /// Lines: offset, count, total, validator; then the path.
+  private static func window(_ text: String) -> PartWindow? {
+    let lines = text.split(separator: "\n", maxSplits: 4, omittingEmptySubsequences: false)
+    guard lines.count == 5, let offset = Int(lines[0]), let count = Int(lines[1]), let total = Int(lines[2]) else {
+      return nil
+    }
+    return PartWindow(
+      path: String(lines[4]), offset: offset, count: count, total: total, validator: String(lines[3]))
+  }
+
+  /// Bytes a second to receive and to send, 0 for no limit.
+  private static func rateLimit(_ text: String) -> RateLimit? {
+    let numbers = text.split(separator: " ").map { Double($0) }
+    guard numbers.count == 2, let receive = numbers[0], let send = numbers[1] else { return nil }
+    return RateLimit(receive: receive > 0 ? receive : nil, send: send > 0 ? send : nil)
+  }
+
   private static func set(_ name: String, _ value: String, on task: TaskRequest) -> Bool {
     switch name {
     case "web_socket": return setWebSocket(value, on: task)
+    case "checksum":
+      guard let checksum = ExpectedDigest(value) else { return false }
+      task.checksum = checksum
+    case "window":
+      guard let window = window(value) else { return false }
+      task.destination = .window(window)
+    case "rate_limit":
+      guard let limit = rateLimit(value) else { return false }
+      task.rateLimit = limit
     case "cache_policy":
       guard let policy = CachePolicy(rawValue: value) else { return false }
       task.cachePolicy = policy

@@ -88,6 +88,9 @@ final class BodySource {
     }
   }
 
+  /// How much of so many bytes there still is, where that is known.
+  func remaining(of count: Int) -> Int { length < 0 ? count : min(count, length - handed) }
+
   /// True when the whole body can be sent from its start (again).
   var canReplay: Bool { !isReader || !hasBeenRead }
 

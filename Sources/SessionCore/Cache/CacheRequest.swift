@@ -3,6 +3,8 @@ struct CacheRequest {
   var method: String
   /// The URL without its fragment (`CacheKey`).
   var key: String
+  /// The part of the key that is the session's.
+  var realm = ""
   /// All fields that go out, those the session adds included.
   var fields: MessageFields
   var directives: CacheDirectives
@@ -94,9 +96,21 @@ enum RequestedRange: Equatable {
 /// The text by which what is stored for a URL is found.
 enum CacheKey {
   /// Scheme and host in lower case, no user information, no default port, no fragment, "/" for an empty path.
-  static func make(_ url: String) -> String {
+  ///
+  /// - Parameter realm: Where a session's requests end up elsewhere than the URL says; "" for the usual place.
+  static func make(_ url: String, realm: String = "") -> String {
     let whole = url.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(url[..<$0]) } ?? url
-    return isRegular(whole) ? whole : normalised(whole)
+    let key = isRegular(whole) ? whole : normalised(whole)
+    return realm.isEmpty ? key : "\(key) \(realm)"
+  }
+
+  /// The realm of a session that sends its requests to a socket, or to addresses of its own choice, or shows who it is
+  /// by a certificate: what it finds at a URL is not what others find there.
+  static func realm(_ configuration: SessionConfiguration) -> String {
+    var parts = configuration.resolve.map { "\($0.0)=\($0.1)" }.sorted()
+    if let socket = configuration.unixSocket { parts.append("unix:\(socket)") }
+    if let certificate = configuration.clientCertificate { parts.append("certificate:\(certificate.certificate)") }
+    return parts.joined(separator: ",")
   }
 
   private static func isRegular(_ url: String) -> Bool {

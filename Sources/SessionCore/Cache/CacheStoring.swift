@@ -155,7 +155,7 @@ extension CacheRules {
         case .success(let target) = URLParts.resolve(reference, against: url),
         case .success(let there) = URLParts.parse(target), RedirectRules.sameOrigin(here, there)
       else { continue }
-      keys.append(CacheKey.make(target))
+      keys.append(CacheKey.make(target, realm: request.realm))
     }
     return keys
   }

@@ -62,7 +62,7 @@ final class CoreCaches {
 extension SessionCore {
   /// Brings a stored response up to date that has been given out stale. Nobody hears of it.
   func revalidate(_ request: Request, _ options: TaskRequest, in session: Session) {
-    guard let id = caches.beginRevalidation(CacheKey.make(request.url)) else { return }
+    guard let id = caches.beginRevalidation(CacheKey.make(request.url, realm: session.cacheRealm)) else { return }
     let task = TaskRequest(request)
     task.cachePolicy = .reloadRevalidatingCacheData
     task.authentication = options.authentication

@@ -65,6 +65,7 @@ extension Transfer {
 
   private func answer(with load: StoredLoad) {
     let shown = url
+    if session.configuration.trace { Trace.note("\(request.method) \(url) is answered from the cache") }
     beginWith(load)
     url = shown
   }
@@ -77,9 +78,11 @@ extension Transfer {
       fields.append(field)
     }
     let byHand = MessageFields(fields)
-    return CacheRequest(
-      method: request.method, key: CacheKey.make(url), fields: byHand, policy: cachePolicy,
+    var result = CacheRequest(
+      method: request.method, key: CacheKey.make(url, realm: session.cacheRealm), fields: byHand, policy: cachePolicy,
       identity: cacheIdentity, cookies: { [unowned self] in cookieField ?? byHand.bytes("cookie") })
+    result.realm = session.cacheRealm
+    return result
   }
 
   // MARK: The head
@@ -179,7 +182,7 @@ extension Transfer {
     let location = response.fields.first("content-location").flatMap { try? URLParts.resolve($0, against: url).get() }
     guard
       var storing = cache.rules.storableAsGet(
-        caching.request, response, contentLocation: location.map(CacheKey.make))
+        caching.request, response, contentLocation: location.map { CacheKey.make($0, realm: caching.request.realm) })
     else { return }
     // It is newer than what it has just made void.
     storing.requestedAt = WallClock.now

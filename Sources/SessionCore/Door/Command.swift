@@ -27,7 +27,12 @@ public enum Command {
   /// No new tasks; ends the session once its tasks are done, or at once when `cancellingTasks`.
   /// `Event.sessionInvalidated` is the last event of a session.
   case invalidateSession(SessionID, cancellingTasks: Bool)
-  /// Removes the file of `Event.finishedDownloading`, if it is still there.
+  /// Ends a download task with `cancelled`, as `cancelTask` does; where that is possible, what has come is kept and
+  /// `Event.resumeData` comes before the completion.
+  case cancelTaskKeeping(TaskID)
+  /// Puts the file of `Event.resumeData` where it outlives the process.
+  case keepDownload(part: String, kept: String)
+  /// Removes the file of `Event.finishedDownloading` or `.resumeData`, if it is still there.
   case removeDownload(location: String)
   /// Closes idle connections, so that the next request makes a new one (part of `URLSession.reset`).
   case closeIdleConnections(SessionID)

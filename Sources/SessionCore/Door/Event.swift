@@ -29,6 +29,12 @@ public enum Event {
   /// What a stream has to tell.
   case stream(TaskID, StreamEvent)
   case webSocket(TaskID, WebSocketEvent)
+  /// A download goes on where an earlier task stopped: at this byte, of so many.
+  case resumed(TaskID, offset: Int, expected: Int)
+  /// A download task has failed, and another one can go on with what `blob` says. The bytes are in the file `part`,
+  /// which goes with the process unless `Command.keepDownload` moves it to `kept`, where the blob says it is. (They are
+  /// the same where it was there already.)
+  case resumeData(TaskID, Bytes, part: String, kept: String)
   /// A download task's file is whole, and closed. It is the receiver's to move or to remove
   /// (`Command.removeDownload`); what is left goes with the process.
   case finishedDownloading(TaskID, location: String)
@@ -53,7 +59,7 @@ public enum Event {
       .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
       .needsBodyStream(let task), .challenge(let task, _), .willCache(let task, _), .needsLoader(let task, _),
       .loadDrained(let task), .waitingForConnectivity(let task), .finishedDownloading(let task, _),
-      .stream(let task, _), .webSocket(let task, _):
+      .resumed(let task, _, _), .resumeData(let task, _, _, _), .stream(let task, _), .webSocket(let task, _):
       task
     case .sessionInvalidated: nil
     }

@@ -83,6 +83,8 @@ public final class SessionCore: Port {
       if case .challenge(let word) = answer { streams[id.rawValue]?.receive(word) }
       transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
+    case .cancelTaskKeeping(let id): transfers[id.rawValue]?.cancelKeeping()
+    case .keepDownload(let part, let kept): keepDownload(part, kept)
     case .removeDownload(let location): removeDownload(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
     case .forgetHosts(let id): sessions[id.rawValue]?.forget()
@@ -133,8 +135,8 @@ public final class SessionCore: Port {
     var isBusy = true
     while isBusy {
       isBusy = false
-      for multi in multis {
-        guard let multi else { continue }
+      for index in multis.indices {
+        guard let multi = multis[index], multi.hasWorked || multi.isDue(now: now) else { continue }
         if insideLibcurl({ multi.actOnTimer(now: now) }) { isBusy = true }
         while let (easy, result) = multi.nextEnded() {
           isBusy = true
@@ -318,6 +320,13 @@ public final class SessionCore: Port {
     return made
   }
 
+  /// Only its owner may see what is kept: the container may be a directory that all use.
+  private func keepDownload(_ part: String, _ kept: String) {
+    guard part != kept else { return }
+    chmod(part, 0o600)
+    if rename(part, kept) == 0 { downloadDirectories.values.forEach { $0.forget(part) } }
+  }
+
   private func removeDownload(_ location: String) {
     unlink(location)
     for directory in downloadDirectories.values { directory.forget(location) }
@@ -332,7 +341,7 @@ public final class SessionCore: Port {
     timers.remove(transfer)
     if !unconnected.isEmpty { unconnected.removeAll { $0 === transfer } }
     if CoreCaches.isRevalidation(transfer.id) {
-      caches.endRevalidation(CacheKey.make(transfer.options.request.url))
+      caches.endRevalidation(CacheKey.make(transfer.options.request.url, realm: transfer.session.cacheRealm))
     } else {
       outbox.append(.completed(transfer.id, completion))
     }

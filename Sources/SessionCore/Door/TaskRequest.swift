@@ -79,6 +79,10 @@ public final class TaskRequest {
   public var maximumBody: Int?
   /// The task is to open a WebSocket: a 101 that does makes it one, anything else that is final ends it.
   public var webSocketRequest: WebSocketRequest?
+  /// What the digest of the body must be, as the caller gets it; anything else is `checksum_mismatch`. Content codings are
+  /// then not asked for.
+  public var checksum: ExpectedDigest?
+  public var rateLimit: RateLimit?
   /// `nil`: the session's.
   public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.
@@ -93,6 +97,17 @@ public final class TaskRequest {
   public var mainDocumentURL: String?
 
   public init(_ request: Request) { self.request = request }
+}
+
+/// Bytes of bodies a second, as transferred; nil is no limit.
+public struct RateLimit: Equatable, Sendable {
+  public var receive: Double?
+  public var send: Double?
+
+  public init(receive: Double? = nil, send: Double? = nil) {
+    self.receive = receive
+    self.send = send
+  }
 }
 
 public struct Interest: OptionSet, Sendable {
@@ -124,8 +139,13 @@ public enum Destination {
   /// reaches it, nor does any but a 2xx (an error page, a 304): that one's body is collected as for `.memory`.
   case file(path: String)
   /// To a file of a download task, in the process's own directory of the session's container. Whatever the final
-  /// response is, its body goes there; `Event.finishedDownloading` tells where it is.
-  case download
+  /// response is, its body goes there; `Event.finishedDownloading` tells where it is. `resuming`: what
+  /// `Event.resumeData` gave; the request must then be the one it names (`ResumeData.url` and `.headers`).
+  case download(resuming: Bytes?)
+  /// A part of a file into its place. The request must be for that range, under the condition of its validator; any
+  /// other answer is `bad_server_response`, but for an error page, which is collected as for `.memory`. The completion's
+  /// body is the SHA-256 of the part, in hexadecimal.
+  case window(PartWindow)
 }
 
 public enum ExpectContinue: Sendable {
@@ -171,6 +191,8 @@ public struct SessionConfiguration {
   public var caFile: String?
   /// The directory in which download tasks keep their files. `nil`: that of the system for temporary files.
   public var sharedContainer: String?
+  /// What all tasks together may move.
+  public var rateLimit = RateLimit()
   public var tlsMinimum: TLSVersion?
   public var tlsMaximum: TLSVersion?
   public var securityPolicies = SecurityPolicies()

@@ -66,6 +66,9 @@ final class DownloadDirectory {
     return "\(path)/\(name)"
   }
 
+  /// A path for a file that resume data refers to: in the container, since it must outlive the process.
+  func newKeptPath() -> String { "\(container)/\(Self.prefix)\(Self.randomName()).resume" }
+
   /// The file of this path is gone, or somebody else's.
   func forget(_ file: String) {
     guard file.utf8.starts(with: path.utf8) else { return }

@@ -119,13 +119,14 @@ extension Transfer {
       }
       if hasFailed { return loadEnded() }
     }
+    updateClock()
   }
 
   private var takesFromLoad: Bool {
     guard !isSuspended else { return false }
     switch machine.state {
     case .draining: return true
-    case .transferring: return !sink.isFull
+    case .transferring: return !sink.refuses()
     default: return false
     }
   }
@@ -177,6 +178,6 @@ extension Transfer {
     result.requestEnd = result.requestStart
     if !result.responseStart.isNaN { result.responseEnd = WallClock.now }
     result.responseBodyBytes = received
-    transactions.append(result)
+    keep(result)
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable, asking programs and the resolver. Jobs go out with a number,
-/// mostly a task's, and come back with errno or what was asked for.
+/// A few threads for what blocks: making files durable, reading them, asking programs and the resolver. Jobs go out with
+/// a number, mostly a task's, and come back with errno or what was asked for.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
@@ -21,6 +21,8 @@ final class HelperThreads {
     case syncDirectory(path: String)
     /// The DNS answer about a service.
     case findService(name: String)
+    /// Reads the first bytes of a file into digests, which nobody else uses until the job is back.
+    case read(descriptor: Int32, length: Int, into: [Digester])
     /// Runs a program that knows credentials.
     case ask(CredentialCommand, ProtectionSpace)
   }
@@ -134,9 +136,25 @@ final class HelperThreads {
       case .sync(let descriptor): job.result = fsync(descriptor) == 0 ? 0 : errno
       case .syncDirectory(let path): FileSink.syncDirectory(of: path)
       case .findService(let name): job.records = ServiceLookup.query(name)
+      case .read(let descriptor, let length, let digesters): job.result = read(descriptor, length, digesters)
       case .ask(let command, let space): job.answer = command.run(for: space)
       }
       return job
+    }
+
+    /// errno; EIO for a file that is too short.
+    private static func read(_ descriptor: Int32, _ length: Int, _ digesters: [Digester]) -> Int32 {
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 64)
+      defer { buffer.deallocate() }
+      var offset = 0
+      while offset < length {
+        let count = pread(descriptor, buffer.baseAddress, min(buffer.count, length - offset), off_t(offset))
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { return count < 0 ? errno : EIO }
+        for digester in digesters { digester.update(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+        offset += count
+      }
+      return 0
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {

@@ -20,6 +20,8 @@ struct ResponseIntake {
   private(set) var isChunked = false
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
+  /// A field that says what the body's digest is.
+  private(set) var hasDigest = false
   /// Something in the head says how long it holds, or identifies the representation.
   private(set) var hasCachingFields = false
   /// It is a stored response.
@@ -49,6 +51,10 @@ struct ResponseIntake {
   }
 
   mutating func receive(_ line: UnsafeRawBufferPointer) -> Line {
+    if status != 0, !isHeadComplete, Self.isPlainField(line) {
+      block.append(line)
+      return .part
+    }
     if isHeadComplete || status == 0, Self.isStatusLine(line) {
       reset()
       parseStatusLine(line)
@@ -83,6 +89,12 @@ struct ResponseIntake {
     if isChunked { contentLength = -1 }
   }
 
+  /// What a 416 means whose Content-Range says that all bytes are there already: the file is whole.
+  mutating func markWhole() {
+    status = 200
+    reason = "OK"
+  }
+
   /// The head as a value.
   func head(url: String) -> ResponseHead {
     ResponseHead(
@@ -107,6 +119,23 @@ struct ResponseIntake {
     block.appendLineEnd()
   }
 
+  /// A field as it should be, of a name the core need not look at.
+  @inline(__always)
+  private static func isPlainField(_ line: UnsafeRawBufferPointer) -> Bool {
+    let count = line.count
+    guard count > 12, line[count - 1] == 0x0A, line[count - 2] == 0x0D, line[0] > 0x20 else { return false }
+    switch line[0] | 0x20 {
+    // Not "Content-Length" and "Content-Encoding", but "Content-Type" and "Cache-Control".
+    case UInt8(ascii: "c"): return line[8] | 0x20 != UInt8(ascii: "l") && line[8] | 0x20 != UInt8(ascii: "e")
+    // Not "Location".
+    case UInt8(ascii: "l"): return line[1] | 0x20 != UInt8(ascii: "o")
+    // Not "Set-Cookie".
+    case UInt8(ascii: "s"): return line[3] != UInt8(ascii: "-")
+    case UInt8(ascii: "t"): return false
+    default: return true
+    }
+  }
+
   private mutating func appendTrailer(_ text: UnsafeRawBufferPointer) {
     let block = trailers ?? Bytes()
     trailers = block
@@ -125,6 +154,8 @@ struct ResponseIntake {
         contentLength = HeaderText.number(value) ?? -1
       } else if HeaderText.value(of: "content-encoding", in: field) != nil {
         hasContentEncoding = true
+      } else if HeaderText.value(of: "content-digest", in: field) != nil {
+        hasDigest = true
       } else if HeaderText.value(of: "cache-control", in: field) != nil {
         hasCachingFields = true
       }
@@ -132,6 +163,10 @@ struct ResponseIntake {
       if HeaderText.value(of: "etag", in: field) != nil || HeaderText.value(of: "expires", in: field) != nil {
         hasCachingFields = true
       }
+    case UInt8(ascii: "d"):
+      if HeaderText.value(of: "digest", in: field) != nil { hasDigest = true }
+    case UInt8(ascii: "r"):
+      if HeaderText.value(of: "repr-digest", in: field) != nil { hasDigest = true }
     case UInt8(ascii: "l"):
       if HeaderText.value(of: "location", in: field) != nil {
         hasLocation = true

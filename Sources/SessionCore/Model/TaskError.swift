@@ -23,22 +23,51 @@ public struct TaskError: Error, Equatable, Sendable {
     }
   }
 
-  public var domain: Domain
-  public var code: Code
+  public var domain: Domain {
+    get { box.values.domain }
+    set { change { $0.domain = newValue } }
+  }
+  public var code: Code { box.values.code }
   /// One line for people.
-  public var message: String
+  public var message: String { box.values.message }
   /// The URL that was being fetched, without user and password.
-  public var url: String?
-  public var underlying: Underlying?
+  public var url: String? {
+    get { box.values.url }
+    set { change { $0.url = newValue } }
+  }
+  public var underlying: Underlying? {
+    get { box.values.underlying }
+    set { change { $0.underlying = newValue } }
+  }
 
   public init(
     _ code: Code, domain: Domain = .url, _ message: String, url: String? = nil,
     underlying: Underlying? = nil
   ) {
-    self.domain = domain
-    self.code = code
-    self.message = message
-    self.url = url
-    self.underlying = underlying
+    box = Box(Values(domain: domain, code: code, message: message, url: url, underlying: underlying))
+  }
+
+  public static func == (one: TaskError, other: TaskError) -> Bool { one.box.values == other.box.values }
+
+  private struct Values: Equatable, Sendable {
+    var domain: Domain
+    var code: Code
+    var message: String
+    var url: String?
+    var underlying: Underlying?
+  }
+
+  /// What can fail has an optional error with it, mostly none: that must be cheap to copy about.
+  private final class Box: Sendable {
+    let values: Values
+    init(_ values: Values) { self.values = values }
+  }
+
+  private var box: Box
+
+  private mutating func change(_ body: (inout Values) -> Void) {
+    var values = box.values
+    body(&values)
+    box = Box(values)
   }
 }

@@ -36,6 +36,8 @@ extension TaskError.Code {
   public static let requestBodyStreamExhausted = Self("request_body_stream_exhausted")
   /// `NSURLErrorDataLengthExceedsMaximum`.
   public static let dataLengthExceedsMaximum = Self("data_length_exceeds_maximum")
+  /// The file or body is not what a checksum, or the server's own digest, says. (Not one of Apple's.)
+  public static let checksumMismatch = Self("checksum_mismatch")
   /// `NSURLErrorSecureConnectionFailed`.
   public static let secureConnectionFailed = Self("secure_connection_failed")
   /// `NSURLErrorServerCertificateUntrusted`.

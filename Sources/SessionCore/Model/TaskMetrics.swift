@@ -2,8 +2,26 @@
 public struct TaskMetrics {
   public var start: Double = 0
   public var duration: Double = 0
-  public var transactions: [TransactionMetrics] = []
+  /// The last request; the others hang on it. (A list would be one more object for each task.)
+  public var last: TransactionMetrics?
   public init() {}
+
+  /// In the order they were made.
+  public var transactions: [TransactionMetrics] {
+    var list: [TransactionMetrics] = []
+    var next = last
+    while let one = next {
+      list.append(one)
+      next = one.previous
+    }
+    return list.reversed()
+  }
+
+  /// The same without making a list of the common one.
+  public func forEachTransaction(_ body: (TransactionMetrics) -> Void) {
+    guard let last else { return }
+    if last.previous == nil { body(last) } else { transactions.forEach(body) }
+  }
 }
 
 /// `URLSessionTaskTransactionMetrics`: one request and its response. Times that did not occur (a reused connection
@@ -15,6 +33,9 @@ public final class TransactionMetrics {
     /// Neither: a `data:` or `file:` URL, or a protocol class.
     case unknown
   }
+
+  /// The request of the same task before this one.
+  public internal(set) var previous: TransactionMetrics?
 
   public var method = ""
   public var url = ""

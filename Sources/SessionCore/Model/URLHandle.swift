@@ -9,6 +9,8 @@ final class URLHandle {
 
   init() { handle = CurlLibrary.isReady ? curl_url() : nil }
 
+  init(copying other: URLHandle) { handle = curl_url_dup(other.handle) }
+
   deinit { curl_url_cleanup(handle) }
 
   /// Parses an absolute URL, or a reference relative to what was set before. Returns libcurl's code, 0 for success.

@@ -18,15 +18,19 @@ final class BodySink {
   private(set) var file: FileSink?
   private let maximum: Int?
   private var decoder: DecoderChain?
+  /// What the stored bytes are checked with.
+  var checks: BodyChecks?
   /// The whole body, or what the consumer has not been given.
   private(set) var collected = Bytes()
   private var decodedCount = 0
   /// The consumer is busy with a piece.
   private var isOutstanding = false
+  /// More was to be had than there is room for.
+  private var hasRefused = false
 
-  /// About what a consumer is given at once, and what is kept for it at most. A transfer whose consumer has stopped costs
-  /// a piece there, one here and one with libcurl.
-  private static let pieceSize = 16 * 1024
+  /// What a consumer is given at once, at most by what libcurl gives at once more. A transfer whose consumer has stopped
+  /// keeps that one piece and what libcurl has been refused.
+  private static let pieceSize = 32 * 1024
   private static let decodePiece = 16 * 1024
 
   init(_ destination: Destination, maximum: Int?) {
@@ -36,13 +40,14 @@ final class BodySink {
     case .consumer: (kind, file) = (.consumer, nil)
     case .file(let path): (kind, file) = (.file, FileSink(path: path))
     case .download: (kind, file) = (.file, nil)
+    case .window(let window): (kind, file) = (.file, FileSink(window: window))
     }
   }
 
   /// Nothing has been received: the body goes to a download's file (`use`).
   func becomeDownload() { kind = .file }
 
-  /// Says which file a download goes to; must be called before anything else where the destination is one.
+  /// Says which file a download goes to.
   func use(_ file: FileSink) { self.file = file }
 
   var isMemory: Bool { kind == .memory }
@@ -67,7 +72,7 @@ final class BodySink {
   }
 
   func receive(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-    if isConsumer, hasPiece { return .full }
+    if refuses() { return .full }
     guard let decoder else { return store(bytes) }
     decoder.feed(bytes)
     return pump(decoder)
@@ -81,11 +86,16 @@ final class BodySink {
   /// There is enough for the consumer that no more should come.
   private var hasPiece: Bool { collected.count >= Self.pieceSize }
 
-  /// Nothing is taken before the consumer has got what is there.
-  var isFull: Bool { isConsumer && hasPiece }
+  /// Whether there is no room: the consumer is busy, or has not yet been given what is enough for it. Who has been told
+  /// so waits for the consumer.
+  func refuses() -> Bool {
+    guard isConsumer, isOutstanding || hasPiece else { return false }
+    hasRefused = true
+    return true
+  }
 
-  /// The transfer cannot go on before the consumer takes something.
-  var isWaitedFor: Bool { isOutstanding && hasPiece }
+  /// The transfer cannot go on before the consumer is done with its piece.
+  var isWaitedFor: Bool { isOutstanding && hasRefused }
 
   /// The consumer has taken, or is taking, all there is.
   var isDelivered: Bool { collected.count == 0 && !isOutstanding }
@@ -112,6 +122,7 @@ final class BodySink {
   /// The consumer is free again; decodes on what was kept back.
   func pieceConsumed() -> Outcome {
     isOutstanding = false
+    hasRefused = false
     guard let decoder, !hasPiece else { return .taken }
     return pump(decoder)
   }
@@ -137,6 +148,7 @@ final class BodySink {
   private func store(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     decodedCount += bytes.count
     if let maximum, decodedCount > maximum { return .failure(tooLong(maximum)) }
+    checks?.take(stored: bytes)
     if let file { return file.write(bytes).map { .failure($0) } ?? .taken }
     guard collected.append(bytes) else {
       return .failure(TaskError(.dataLengthExceedsMaximum, "no memory for the response body"))

@@ -7,22 +7,46 @@ import Glibc
 ///   the destination's, so that what a killed process left is found and overwritten by the next one; a lock on it keeps
 ///   two live processes apart. Devices and pipes are written directly.
 /// - Temporary: it is made in the process's own directory, and is the caller's when it is whole.
+/// - Window: a part of a `PartFile`, which the caller holds; it is synced, and otherwise the caller's matter.
+/// - Resuming: a temporary one that an earlier task left, and that resume data refers to: it goes only when it is whole.
 final class FileSink {
   /// Where it is, or will be.
   private(set) var path: String
   private(set) var temporaryPath: String?
   /// The process's own directory, of a temporary file.
   private let directory: DownloadDirectory?
+  /// Resume data refers to it, whatever becomes of this task.
+  private let isKept: Bool
+  /// Where the part of a file begins.
+  private let windowOffset: Int?
   private var descriptor: Int32 = -1
 
   init(path: String) {
     self.path = path
     directory = nil
+    isKept = false
+    windowOffset = nil
+  }
+
+  init(window: PartWindow) {
+    path = window.path
+    directory = nil
+    isKept = false
+    windowOffset = window.offset
   }
 
   init(temporaryIn directory: DownloadDirectory) {
     path = directory.path
     self.directory = directory
+    isKept = false
+    windowOffset = nil
+  }
+
+  init(resuming path: String, in directory: DownloadDirectory) {
+    self.path = path
+    self.directory = directory
+    isKept = true
+    windowOffset = nil
   }
 
   deinit { discard() }
@@ -30,14 +54,29 @@ final class FileSink {
   /// It belongs to no place: whatever the response is, it is what was asked for.
   var isTemporary: Bool { directory != nil }
 
+  /// It is a part of a file.
+  var isWindow: Bool { windowOffset != nil }
+
+  static let partSuffix = ".httpscript-part"
+
+  /// Why there is no lock on the temporary file of this place.
+  static func lockError(_ path: String) -> TaskError {
+    guard errno != EWOULDBLOCK else {
+      return TaskError(.cannotCreateFile, "cannot create \(path): another process is writing it")
+    }
+    return FileErrors.creating(path, errno)
+  }
+
   static func temporaryPath(for path: String) -> String {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let start = slash.map { path.utf8.index(after: $0) } ?? path.startIndex
-    return "\(path[..<start]).\(path[start...]).httpscript-part"
+    return "\(path[..<start]).\(path[start...])\(partSuffix)"
   }
 
   /// Opens what will be written to. Nil is success.
   func open() -> TaskError? {
+    if let windowOffset { return openWindow(windowOffset) }
+    if isKept { return openKept() }
     if let directory { return openTemporary(directory) }
     var status = stat()
     if stat(path, &status) == 0 {
@@ -58,6 +97,23 @@ final class FileSink {
     return nil
   }
 
+  private func openWindow(_ offset: Int) -> TaskError? {
+    descriptor = Glibc.open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return FileErrors.creating(path, errno) }
+    return lseek(descriptor, off_t(offset), SEEK_SET) >= 0 ? nil : FileErrors.writing(path, errno)
+  }
+
+  private func openKept() -> TaskError? {
+    guard let file = FileLock.take(path, create: false) else { return FileErrors.reading(path, errno) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(file)
+      return FileErrors.reading(path, EINVAL)
+    }
+    descriptor = file
+    return nil
+  }
+
   private func openDirectly() -> TaskError? {
     descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC)
     return descriptor >= 0 ? nil : FileErrors.creating(path, errno)
@@ -65,12 +121,8 @@ final class FileSink {
 
   private func openBeside() -> TaskError? {
     let temporary = Self.temporaryPath(for: path)
-    guard let file = FileLock.take(temporary, create: true, mode: 0o666) else {
-      guard errno != EWOULDBLOCK else {
-        return TaskError(.cannotCreateFile, "cannot create \(path): another process is writing it")
-      }
-      return FileErrors.creating(path, errno)
-    }
+    guard let file = FileLock.take(temporary, create: true, mode: 0o666) else { return Self.lockError(path) }
+    unlink(PartFile.journalPath(for: path))
     guard ftruncate(file, 0) == 0 else {
       let number = errno
       close(file)
@@ -95,8 +147,53 @@ final class FileSink {
     return nil
   }
 
+  // MARK: Temporary files
+
+  /// How much there is now; 0 where that cannot be told.
+  var length: Int {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// Cuts it to a length and goes on writing there. Nil is success.
+  func truncate(to length: Int) -> TaskError? {
+    guard ftruncate(descriptor, off_t(length)) == 0, lseek(descriptor, off_t(length), SEEK_SET) >= 0 else {
+      return FileErrors.writing(path, errno)
+    }
+    return nil
+  }
+
+  /// What has a helper thread read its beginning.
+  func readingWork(length: Int, into digesters: [Digester]) -> HelperThreads.Work {
+    .read(descriptor: descriptor, length: length, into: digesters)
+  }
+
+  /// Where it is to be when resume data refers to it.
+  var keptPath: String? { isKept ? path : directory?.newKeptPath() }
+
+  /// Lets go of a whole one. Its path, where it goes with the process.
+  func release() -> String {
+    if isKept, let directory {
+      let place = directory.newPath()
+      if rename(path, place) == 0 { path = place } else { directory.forget(place) }
+      let mask = umask(0)
+      umask(mask)
+      fchmod(descriptor, 0o666 & ~mask)
+    }
+    return leave()
+  }
+
+  /// Lets go of one that is not whole, and leaves it where it is. Its path.
+  func leave() -> String {
+    temporaryPath = nil
+    closeDescriptor()
+    return path
+  }
+
+  // MARK: Files with a place
+
   /// Whether there is a name to be changed when it is whole, and something to be synced before.
-  var needsSync: Bool { temporaryPath != nil && !isTemporary }
+  var needsSync: Bool { isWindow || temporaryPath != nil && !isTemporary }
 
   /// What a helper thread does first: makes the content durable.
   var syncWork: HelperThreads.Work { .sync(descriptor: descriptor) }
@@ -107,13 +204,6 @@ final class FileSink {
     guard rename(temporary, path) == 0 else { return FileErrors.moving(path, errno) }
     temporaryPath = nil
     return nil
-  }
-
-  /// Lets go of a whole temporary file; its path.
-  func release() -> String {
-    temporaryPath = nil
-    closeDescriptor()
-    return path
   }
 
   /// What a helper thread does last: makes the new name durable. Nothing to be done where it fails.

@@ -239,7 +239,7 @@ final class StreamTask: TimerEntry {
     var metrics = TaskMetrics()
     metrics.start = startDate
     metrics.duration = MonotonicClock.now - startTime
-    if let transaction { metrics.transactions = [transaction] }
+    metrics.last = transaction
     return Completion(
       error: error, metrics: metrics, bytesSent: totalWritten, bytesReceived: totalRead)
   }

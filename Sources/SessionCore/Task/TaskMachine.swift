@@ -6,8 +6,11 @@
 struct TaskMachine {
   enum State: Equatable {
     /// Waits for a turn at its host. turnGranted → transferring · bodyMissing → askingBody ·
-    /// loaderWanted → askingLoader · failed → completed
+    /// loaderWanted → askingLoader · inspectionWanted → inspecting · failed → completed
     case queued
+    /// A helper thread reads what an earlier task left, to see whether it is what it was. inspected → queued ·
+    /// failed → completed
+    case inspecting
     /// The layer above decides whether it makes the request itself. loaderChosen → queued · failed → completed
     case askingLoader
     /// libcurl connects, sends or receives; no head of a final response yet, or the body is being received.
@@ -41,6 +44,9 @@ struct TaskMachine {
     case settling
     /// The connection is a stream. streamEnded → completed · failed → completed
     case streaming
+    /// The task has failed, and a helper thread reads what has come, so that another one can go on with it.
+    /// kept → completed
+    case keeping
     /// The completion has been queued: the end.
     case completed
   }
@@ -75,8 +81,16 @@ struct TaskMachine {
     case responseBecomesStream
     /// The stream is over.
     case streamEnded(success: Bool)
+    /// What is on disk must be looked at before the first request.
+    case inspectionWanted
+    /// It has been.
+    case inspected
     /// Cancelled, timed out, or a handler failed.
     case failed
+    /// The same, and what has come is worth being kept.
+    case failedKeeping
+    /// It has been, as far as that was possible.
+    case kept
   }
 
   /// What is to be done about a response's head.
@@ -116,9 +130,13 @@ struct TaskMachine {
     /// The response is whole. `undelivered`: the consumer has yet to take some. `settles`: there is a file to sync.
     /// `asksCache`: a handler decides whether it is stored.
     case success(undelivered: Bool, settles: Bool, asksCache: Bool = false)
+    /// It is whole, and another request must bring the rest of the file.
+    case incomplete
     /// It failed, and a stored response takes its place.
     case replaced
     case failure
+    /// A failure that leaves behind what is worth being kept.
+    case interrupted
     /// No connection without credentials: a handler is asked, and the failure stands unless it gives some.
     case challenged
     /// libcurl could not rewind the body; it must be had anew and the request made again.
@@ -155,6 +173,8 @@ struct TaskMachine {
     case awaitNetwork
     case settleFile
     case becomeStream
+    case inspectFile
+    case keepFile
     /// Queue the completion; `success` false: with the error the driver knows.
     case complete(success: Bool)
     /// As `complete(success: false)`, with `cancelled` as the error: the disposition said so.
@@ -178,9 +198,8 @@ struct TaskMachine {
   var isOnTheClock: Bool {
     switch state {
     case .transferring, .draining: return true
-    case .queued, .askingLoader, .unconnected, .askingRedirect, .askingChallenge, .askingResponse, .askingBody,
-      .delivering, .askingCache, .settling,
-      .streaming, .completed:
+    case .queued, .askingLoader, .unconnected, .inspecting, .askingRedirect, .askingChallenge, .askingResponse,
+      .askingBody, .delivering, .askingCache, .settling, .keeping, .streaming, .completed:
       return false
     }
   }
@@ -188,6 +207,10 @@ struct TaskMachine {
   mutating func handle(_ event: Event) -> Action {
     switch event {
     case .failed: return fail()
+    case .failedKeeping: return failKeeping()
+    case .kept: return state == .keeping ? complete(success: false) : .none
+    case .inspectionWanted: return inspectionWanted()
+    case .inspected: return inspected()
     case .turnGranted: return turnGranted()
     case .loaderWanted: return loaderWanted()
     case .loaderChosen: return loaderChosen()
@@ -215,7 +238,36 @@ struct TaskMachine {
   }
 
   private mutating func fail() -> Action {
-    state == .completed ? .none : complete(success: false)
+    switch state {
+    case .keeping, .completed: return .none
+    case .queued, .askingLoader, .unconnected, .inspecting, .transferring, .draining, .askingRedirect,
+      .askingChallenge, .askingResponse, .askingBody, .delivering, .askingCache, .settling, .streaming:
+      return complete(success: false)
+    }
+  }
+
+  private mutating func failKeeping() -> Action {
+    switch state {
+    case .keeping, .completed: return .none
+    // Nothing has come that was not there before; or all has.
+    case .inspecting, .delivering, .askingCache, .settling, .streaming: return complete(success: false)
+    case .queued, .askingLoader, .unconnected, .transferring, .draining, .askingRedirect, .askingChallenge,
+      .askingResponse, .askingBody:
+      state = .keeping
+      return .keepFile
+    }
+  }
+
+  private mutating func inspectionWanted() -> Action {
+    guard state == .queued else { return .none }
+    state = .inspecting
+    return .inspectFile
+  }
+
+  private mutating func inspected() -> Action {
+    guard state == .inspecting else { return .none }
+    state = .queued
+    return .nextRequest
   }
 
   private mutating func bodyMissing() -> Action {
@@ -277,8 +329,9 @@ struct TaskMachine {
       state = .askingResponse(transferEnded: transferEnded)
       return .askResponse
     case .refuse(asks: false):
+      if transferEnded, case .failure = ending { return complete(success: false) }
       state = .transferring
-      return transferEnded ? ended(ending) : .receiveBody
+      return transferEnded ? .receiveNothing : .receiveBody
     }
   }
 
@@ -308,6 +361,7 @@ struct TaskMachine {
       state = .completed
       return .refuseResponse
     }
+    if transferEnded, case .failure = ending { return complete(success: false) }
     state = .transferring
     if transferEnded, case .success = ending { return .receiveNothing }
     return transferEnded ? ended(ending) : .receiveBody
@@ -328,10 +382,11 @@ struct TaskMachine {
     case .askingResponse:
       self.ending = ending
       if case .failure = ending { return complete(success: false) }
+      if case .interrupted = ending { return failKeeping() }
       state = .askingResponse(transferEnded: true)
       return .none
-    case .queued, .askingLoader, .unconnected, .askingBody, .delivering, .askingCache, .settling,
-      .streaming, .completed:
+    case .queued, .askingLoader, .unconnected, .inspecting, .askingBody, .delivering, .askingCache, .settling,
+      .keeping, .streaming, .completed:
       return .none
     }
   }
@@ -339,6 +394,10 @@ struct TaskMachine {
   private mutating func transferEnded(_ ending: Ending) -> Action {
     switch ending {
     case .failure: return complete(success: false)
+    case .interrupted: return failKeeping()
+    case .incomplete:
+      state = .queued
+      return .nextRequest
     case .bodyLost:
       wantsBody = true
       return followUp()

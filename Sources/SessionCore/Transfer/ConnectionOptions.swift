@@ -35,13 +35,18 @@ final class ConnectionOptions {
       easy.set(CURLOPT_TCP_KEEPINTVL, 60)
       easy.set(CURLOPT_MAXAGE_CONN, 24 * 3600)
     }
-    if let authorities = configuration.caFile { trust(authorities, easy) }
+    if let authorities = configuration.caFile {
+      trust(authorities, easy)
+    } else if let bundle = CurlLibrary.bundle {
+      trust(bundle, easy)
+    }
     if configuration.tlsMinimum != nil || configuration.tlsMaximum != nil {
       easy.set(CURLOPT_SSLVERSION, minimum(configuration.tlsMinimum) | maximum(configuration.tlsMaximum))
     }
   }
 
-  /// These and no others, of proxies too.
+  /// These and no others, of proxies too. Only what comes from one file is kept by libcurl for all connections; to read
+  /// it for each takes longer than the rest of a handshake.
   private func trust(_ authorities: String, _ easy: CurlHandle) {
     let isDirectory = KeyFile.isDirectory(authorities)
     for (file, directory) in [(CURLOPT_CAINFO, CURLOPT_CAPATH), (CURLOPT_PROXY_CAINFO, CURLOPT_PROXY_CAPATH)] {

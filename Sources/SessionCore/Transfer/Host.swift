@@ -9,6 +9,8 @@ final class Host {
   let trust: HostTrust?
   /// Why nothing may be asked of it.
   let problem: TaskError?
+  /// The proxy is spoken to by TLS.
+  let hasSecureProxy: Bool
   /// Where that proxy is, as a protection space names it.
   private(set) lazy var proxyPlace = Place(proxy: proxy)
   /// User and password in the proxy's URL.
@@ -67,6 +69,7 @@ final class Host {
     self.name = name
     self.port = port
     self.proxy = proxy
+    hasSecureProxy = proxy.lowercased().hasPrefix("https://")
     self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
     self.mayShare = mayShare
     dialect = mayShare ? .unknown : .http1

@@ -50,9 +50,15 @@ final class Multi {
     curl_multi_socket_action(handle, descriptor, mask, &left)
   }
 
+  /// Whether libcurl wants to be called by now.
+  func isDue(now: Double) -> Bool {
+    guard let deadline = timerDeadline else { return false }
+    return deadline <= now
+  }
+
   /// Lets libcurl do what it wanted to do by now. False when there was nothing.
   func actOnTimer(now: Double) -> Bool {
-    guard let deadline = timerDeadline, deadline <= now else { return false }
+    guard isDue(now: now) else { return false }
     timerDeadline = nil
     hasWorked = true
     var left: Int32 = 0

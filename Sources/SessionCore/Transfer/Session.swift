@@ -6,6 +6,8 @@ final class Session {
   let connectionOptions: ConnectionOptions
   let proxies: ProxyRules
   let cache: ResponseCache?
+  /// See `CacheKey.realm`.
+  let cacheRealm: String
   let trust: SessionTrust
   /// Fields a request has unless it has its own: the configuration's, User-Agent, Accept-Encoding.
   let defaultHeaders: [HeaderField]
@@ -23,6 +25,8 @@ final class Session {
   private var markedLanes: [ServiceType: Lanes] = [:]
   /// For looking at URLs before there is a handle for them.
   let scratchURL = URLHandle()
+  private let receiveLimiter: RateLimiter?
+  private let sendLimiter: RateLimiter?
   private var hosts: [String: Host] = [:]
   /// The host that was asked for last, and the text it is known by.
   private var lastHost: Host?
@@ -52,11 +56,14 @@ final class Session {
     self.configuration = configuration
     self.core = core
     self.lanes = lanes
+    receiveLimiter = RateLimiter(configuration.rateLimit.receive)
+    sendLimiter = RateLimiter(configuration.rateLimit.send)
     connectionOptions = ConnectionOptions(configuration)
     credentialStorage = configuration.credentialStorage
     proxies = ProxyRules(configuration.proxy)
     hsts = configuration.hstsStorage
     cache = configuration.cache
+    cacheRealm = CacheKey.realm(configuration)
     cache.map(core.caches.adopt)
     trust = SessionTrust(configuration)
     cookiesToSend = configuration.shouldSetCookies ? configuration.cookieStorage : nil
@@ -176,6 +183,15 @@ final class Session {
   private func forgetIdleHosts() {
     hosts = hosts.filter { !$0.value.isIdle }
     lastHost = nil
+  }
+
+  /// The limits of a task: its own, and those it shares with the session's other tasks. Nil where there are none.
+  func rateLimits(_ options: TaskRequest) -> (receiving: Throttle?, sending: Throttle?)? {
+    guard options.rateLimit != nil || receiveLimiter != nil || sendLimiter != nil else { return nil }
+    return (
+      Throttle([RateLimiter(options.rateLimit?.receive), receiveLimiter]),
+      Throttle([RateLimiter(options.rateLimit?.send), sendLimiter])
+    )
   }
 
   /// Forgets handles and queues, whose entries would keep the session alive.

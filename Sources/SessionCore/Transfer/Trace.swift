@@ -19,6 +19,9 @@ enum Trace {
     return 0
   }
 
+  /// Something that is no head of libcurl's.
+  static func note(_ text: String) { write("* \(text)\n") }
+
   /// The lines of a head, each behind its mark, the values of secret fields replaced. An authentication scheme stays
   /// to be seen.
   static func marked(_ head: UnsafeRawBufferPointer, with mark: String) -> String {

@@ -55,6 +55,12 @@ final class Transfer: TimerEntry {
   var intake = ResponseIntake()
   var sink: BodySink
   var bodyMode = BodyMode.hold
+  /// Of a download task.
+  let download: Download?
+  // Limits.
+  var receiving: Throttle?
+  var sending: Throttle?
+  var hasToldOffset = false
   var received = 0
   var dropped = 0
   /// The verdict on the head waits for the first byte of the body, since libcurl may answer it by itself.
@@ -94,6 +100,8 @@ final class Transfer: TimerEntry {
 
   /// Of the connection it has made itself.
   var connectionTrust: ConnectionTrust?
+  /// Its handler is being asked about that connection.
+  var isAskingAboutConnection = false
 
   /// The body goes to a file of a download's.
   var becomesDownload = false
@@ -120,7 +128,8 @@ final class Transfer: TimerEntry {
   /// What libcurl has been told to hold back (`CURLPAUSE_…`).
   var pauseMask: Int32 = 0
   var redirects: [RedirectHop] = []
-  var transactions: [TransactionMetrics] = []
+  /// Of the last request that is over; those before hang on it.
+  var lastTransaction: TransactionMetrics?
   /// Of the current request.
   var transaction = TransactionMetrics()
 
@@ -140,6 +149,8 @@ final class Transfer: TimerEntry {
     case deliver
     /// To nowhere: another request follows.
     case drop
+    /// To nowhere: it says what need not be known.
+    case ignore
   }
 
   /// How libcurl ended.
@@ -171,6 +182,8 @@ final class Transfer: TimerEntry {
     service = options.serviceType == .standard ? session.configuration.serviceType : options.serviceType
     expectation = options.expectContinue
     sink = BodySink(options.destination, maximum: options.maximumBody)
+    download = Download.make(options.destination)
+    if let limits = session.rateLimits(options) { (receiving, sending) = limits }
     startTime = session.core.now
     startDate = WallClock.now
     lastActivity = startTime
@@ -205,6 +218,8 @@ final class Transfer: TimerEntry {
     case .awaitNetwork: awaitNetwork()
     case .settleFile: settleFile()
     case .becomeStream: becomeStream()
+    case .inspectFile: inspectFile()
+    case .keepFile: keepFile()
     case .complete(let success): complete(success)
     case .refuseResponse: complete(with: TaskError(.cancelled, "the response was refused", url: url))
     case .failForBody: complete(with: TaskError(.requestBodyStreamExhausted, bodyProblem, url: url))
@@ -222,7 +237,11 @@ final class Transfer: TimerEntry {
     case .success(let source): self.source = source
     }
     if case .stream = request.body { return advance(.bodyMissing) }
-    enqueue()
+    if case .download(let blob?) = options.destination {
+      beginResuming(blob)
+    } else {
+      enqueue()
+    }
     updateClock()
   }
 
@@ -237,10 +256,6 @@ final class Transfer: TimerEntry {
     return RequestCheck.problem(with: request, look: urlLook)
   }
 
-  private var mayBeStored: Bool {
-    (session.cache != nil || cachePolicy == .returnCacheDataDontLoad) && !asksForStream
-  }
-
   /// Finds the host and waits for a turn there. A load that needs no host begins at once.
   func enqueue() {
     if session.configuration.asksForLoaders, !isLoaderChosen {
@@ -248,12 +263,17 @@ final class Transfer: TimerEntry {
     }
     guard load != nil || findHost() else { return }
     guard !isSuspended else { return }
-    if load == nil, mayBeStored, consultCache(), load == nil { return }
+    if load == nil, mayUseCache, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
     if host.takeTurn() { return advance(.turnGranted) }
     isEnqueued = true
     host.enqueue(self)
     startNext(host)
+  }
+
+  /// Download tasks (Apple's rule) and streams have no part in the cache.
+  private var mayUseCache: Bool {
+    (session.cache != nil && download == nil || cachePolicy == .returnCacheDataDontLoad) && !asksForStream
   }
 
   /// True when it is still there and may begin.
@@ -267,7 +287,7 @@ final class Transfer: TimerEntry {
   func fail(_ error: TaskError) {
     guard !machine.isComplete else { return }
     if self.error == nil { self.error = error }
-    advance(.failed)
+    advance(isWorthKeeping ? .failedKeeping : .failed)
   }
 
   /// The multi handle it runs on, and its place in the session's lanes.

@@ -2,7 +2,7 @@
 extension Transfer {
   /// The request timeout runs: a connection is there or being made, and nobody above is being waited for.
   private var isOnTheClock: Bool {
-    machine.isOnTheClock && !isSuspended && !isWaitingForChunk && !sink.isWaitedFor
+    machine.isOnTheClock && !isSuspended && !isWaitingForChunk && !sink.isWaitedFor && !isThrottled
   }
 
   /// Data has moved.
@@ -10,7 +10,7 @@ extension Transfer {
 
   /// Sets the timer to what is due first. It is not moved for every byte: when it fires too early it is set anew.
   func updateClock() {
-    if machine.isComplete || isSuspended {
+    if machine.isComplete || isSuspended || machine.state == .keeping {
       wasOnTheClock = false
       return core.timers.remove(self)
     }
@@ -24,13 +24,15 @@ extension Transfer {
     }
   }
 
-  private var nextDeadline: Double {
-    wasOnTheClock ? min(resourceDeadline, lastActivity + requestTimeout) : resourceDeadline
+  var nextDeadline: Double {
+    if isThrottled { return min(resourceDeadline, throttleDeadline) }
+    return wasOnTheClock ? min(resourceDeadline, lastActivity + requestTimeout) : resourceDeadline
   }
 
   func timerFired() {
     let deadline = nextDeadline
     guard deadline <= core.now else { return core.timers.set(self, deadline: deadline) }
+    if core.now < resourceDeadline, releaseThrottled() { return updateClock() }
     let message =
       core.now >= resourceDeadline
       ? "the resource timeout passed" : "no data for \(requestTimeout) seconds (request timeout)"

@@ -9,16 +9,8 @@ extension Transfer {
   func complete(with failure: TaskError?) {
     // Before libcurl closes the connection.
     stream?.transferEnded(failure)
-    if isAttached, let easy { recordTransaction(easy) }
-    if load != nil { recordLoad() }
-    load = nil
-    caching = nil
-    heldEnd = nil
-    let host = self.host
-    let wasAttached = isAttached
-    detach()
-    if let easy { session.giveBack(easy, nonce: failure == nil ? nonceKey : nil) }
-    easy = nil
+    let host = isAttached ? self.host : nil
+    letGoOfHandle(keepsNonce: failure == nil)
     if failure != nil { sink.file?.discard() }
     reportFinalProgress()
     if failure == nil, let file = sink.file, file.isTemporary {
@@ -28,16 +20,29 @@ extension Transfer {
     var failure = failure
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
+    endQuestion()
     source = nil
     webSocket = nil
-    if wasAttached, let host { startNext(host) }
+    if let host { startNext(host) }
+  }
+
+  /// Nothing more is to be had of libcurl, or of the load in its place.
+  func letGoOfHandle(keepsNonce: Bool = false) {
+    if isAttached, let easy { recordTransaction(easy) }
+    if load != nil { recordLoad() }
+    load = nil
+    caching = nil
+    heldEnd = nil
+    detach()
+    if let easy { session.giveBack(easy, nonce: keepsNonce ? nonceKey : nil) }
+    easy = nil
   }
 
   private func makeCompletion(_ failure: TaskError?) -> Completion {
     var metrics = TaskMetrics()
     metrics.start = startDate
     metrics.duration = MonotonicClock.now - startTime
-    metrics.transactions = transactions
+    metrics.last = lastTransaction
     let hasHead = intake.isHeadComplete && !intake.isInterim
     if let stream {
       return Completion(
@@ -46,10 +51,16 @@ extension Transfer {
     }
     return Completion(
       response: hasHead ? intake.head(url: url) : nil,
-      body: sink.isMemory && failure == nil ? sink.collected : nil, error: failure, redirects: redirects,
-      metrics: metrics, bytesSent: sentBefore + bodyBytesOnWire, bytesReceived: received,
+      body: failure == nil ? completionBody : nil, error: failure, redirects: redirects,
+      metrics: metrics, bytesSent: sentBefore + bodyBytesOnWire, bytesReceived: progressCounts.received,
       bytesExpectedToSend: source?.length ?? 0,
-      bytesExpectedToReceive: hasHead ? intake.contentLength : -1)
+      bytesExpectedToReceive: hasHead ? progressCounts.expected : -1)
+  }
+
+  private var completionBody: Bytes? {
+    if sink.isMemory { return sink.collected }
+    guard let download, download.isWindow, let digester = download.digester else { return nil }
+    return Bytes(ExpectedDigest.hexadecimal(digester.value))
   }
 
   /// Lets go of everything without a word; the core itself is going.
@@ -67,12 +78,22 @@ extension Transfer {
 
   func settleFile() {
     guard let file = sink.file else { return }
+    if needsReading { return readFile() }
     core.helpers.submit(HelperThreads.Job(task: id.rawValue, work: file.syncWork))
   }
 
   /// A helper thread is done with the file.
   func fileSettled(_ job: HelperThreads.Job) {
+    switch machine.state {
+    case .inspecting: return fileInspected(job)
+    case .keeping: return fileKept(job)
+    default: break
+    }
     guard machine.state == .settling, let file = sink.file else { return }
+    if case .read = job.work {
+      error = problemOfFile(job)
+      return advance(.settled(success: error == nil))
+    }
     if job.result != 0 {
       error = FileErrors.writing(file.path, job.result)
       return advance(.settled(success: false))
@@ -82,6 +103,7 @@ extension Transfer {
         error = problem
         return advance(.settled(success: false))
       }
+      if file.isWindow { return advance(.settled(success: true)) }
       core.helpers.submit(HelperThreads.Job(task: id.rawValue, work: .syncDirectory(path: file.path)))
     } else {
       advance(.settled(success: true))

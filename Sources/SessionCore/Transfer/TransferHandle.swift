@@ -70,8 +70,10 @@ extension Transfer {
     isTunnelling = false
     isRepeating = false
     pauseMask = 0
+    receiving?.isWaiting = false
+    sending?.isWaiting = false
     progressReported = -1
-    if transactions.last === transaction { transaction = TransactionMetrics() }
+    if lastTransaction === transaction { transaction = TransactionMetrics() }
   }
 
   /// Takes the handle from libcurl; the connection is free for others.
@@ -136,7 +138,7 @@ extension Transfer {
       return .success(undelivered: undelivered, settles: settles, asksCache: bodyRecorded())
     case .failure where machine.state == .draining && result == CURLE_OK && !hasFailed: _ = bodyRecorded()
     case .failure where fallsBack(), .unconnected where fallsBack(): return .replaced
-    case .success, .failure, .bodyLost, .challenged, .replaced, .unconnected: break
+    case .success, .failure, .bodyLost, .challenged, .replaced, .unconnected, .incomplete, .interrupted: break
     }
     return ending
   }
@@ -146,12 +148,14 @@ extension Transfer {
       let message = "the connection was closed in the middle of the response's head"
       error = TaskError(.networkConnectionLost, message, url: url)
     }
-    if hasFailed || machine.state == .draining { return .failure }
+    if hasFailed || machine.state == .draining { return hasFailed && isWorthKeeping ? .interrupted : .failure }
     if connectionTrust?.question != nil, machine.state == .transferring { return .challenged }
     if result == CURLE_OK || isWhole(result) {
       switch machine.state {
       // Nothing has been given to the sink.
       case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
+      case .askingResponse where download != nil || early.count > 0:
+        return .success(undelivered: false, settles: false)
       default: return successfulEnding()
       }
     }
@@ -163,7 +167,7 @@ extension Transfer {
     }
     if isUnconnected(result, failure) { return .unconnected }
     error = failure
-    return .failure
+    return isWorthKeeping ? .interrupted : .failure
   }
 
   /// There is no network to make the request over, and the session's tasks wait for one.
@@ -190,12 +194,18 @@ extension Transfer {
   }
 
   func successfulEnding() -> TaskMachine.Ending {
+    if let ending = downloadEnding() { return ending }
     if sink.isMemory || sink.file != nil || sink.isDelivered, let problem = sink.finish() {
       error = problem
       return .failure
     }
+    if let problem = checksProblem {
+      error = problem
+      return .failure
+    }
     let isConsumer = !sink.isMemory && sink.file == nil
-    return .success(undelivered: isConsumer && !sink.isDelivered, settles: sink.file?.needsSync ?? false)
+    return .success(
+      undelivered: isConsumer && !sink.isDelivered, settles: needsReading || sink.file?.needsSync ?? false)
   }
 
   /// The response is complete although libcurl reports a failure: it could not send the rest of the request's body.
@@ -227,8 +237,11 @@ extension Transfer {
       return error
     }
     lastSystemError = easy.long(CURLINFO_OS_ERRNO)
-    let code = CurlErrors.code(
-      for: result, verifyResult: easy.long(CURLINFO_SSL_VERIFYRESULT), text: text, systemError: lastSystemError)
-    return TaskError(code, underlying.message, url: url, underlying: underlying)
+    // Of servers' certificates the verdict is our own; what is left is the proxy's.
+    let isProxys = result == CURLE_PEER_FAILED_VERIFICATION && host?.hasSecureProxy == true
+    let verifyResult = easy.long(isProxys ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT)
+    let code = CurlErrors.code(for: result, verifyResult: verifyResult, text: text, systemError: lastSystemError)
+    let message = isProxys ? "the proxy's certificate is not trusted: \(underlying.message)" : underlying.message
+    return TaskError(code, message, url: url, underlying: underlying)
   }
 }

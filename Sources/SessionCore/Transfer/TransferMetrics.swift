@@ -20,7 +20,14 @@ extension Transfer {
     result.localPort = facts.local_port
     result.remoteAddress = easy.remoteAddress.text
     result.remotePort = facts.remote_port
-    transactions.append(result)
+    keep(result)
+  }
+
+  /// Adds a transaction that is over to the task's.
+  func keep(_ result: TransactionMetrics) {
+    guard lastTransaction !== result else { return }
+    result.previous = lastTransaction
+    lastTransaction = result
   }
 
   private func protocolName(_ version: Int) -> String {

@@ -140,7 +140,7 @@ extension Transfer {
       }
     }
     if case .data = request.body, source.length <= Self.largestInlineBody, !usesExpectation,
-      !options.interest.contains(.sentBodyData)
+      !options.interest.contains(.sentBodyData), sending == nil
     {
       return .post
     }
@@ -179,22 +179,24 @@ extension Transfer {
     let conditions = caching?.load.conditions ?? []
     caching?.sends(cookies: cookies)
     let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty && alternativeUsed == nil
-    let isPlain = request.headers.isEmpty && addsNothing && options.decompress
+    let isPlain = request.headers.isEmpty && addsNothing && options.decompress && !wantsIdentity
     if isPlain, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
     for field in request.headers where !(hasBody && isFraming(field.name)) {
       if replacesField, HeaderText.equalNames(field.name, "authorization") { continue }
       if cookies != nil, isCookie(field) { continue }
+      if isReplacedByPlan(field.name) { continue }
       list.append(field)
     }
     for field in session.defaultHeaders where !has(field.name) {
       if cookies != nil, isCookie(field) { continue }
-      if !options.decompress, HeaderText.equalNames(field.name, "accept-encoding") { continue }
+      if !options.decompress || wantsIdentity, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)
     }
     if let alternativeUsed { list.append("Alt-Used: \(alternativeUsed)") }
     if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
+    if wantsIdentity { appendIdentityHeaders(to: list) }
     if let authorization { list.append("Authorization: \(authorization)") }
     conditions.forEach(list.append)
     if hasBody { appendBodyHeaders(to: list, shape) }
@@ -282,6 +284,8 @@ extension Transfer {
       endedEarly = true
       return Callbacks.abortRead
     }
+    let buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, sending?.step ?? buffer.count)])
+    if let throttled = waitsToSend(source.remaining(of: buffer.count)) { return throttled }
     switch source.read(into: buffer) {
     case .bytes(let count):
       if count == 0 || source.handed == source.length { transaction.bodyEnd = WallClock.now }
@@ -312,7 +316,7 @@ extension Transfer {
     return isBodyInline ? (sawHeader ? source.length : 0) : source.handed
   }
 
-  private func pauseSending() -> Int {
+  func pauseSending() -> Int {
     pauseMask |= CURLPAUSE_SEND
     return Callbacks.pause
   }

@@ -50,7 +50,7 @@ extension Transfer {
       return .again(needsBody: !canReplayBody)
     }
     if let caching, let verdict = cacheVerdict(caching) { return verdict }
-    if let verdict = redirectVerdict() { return verdict }
+    if let verdict = redirectVerdict() ?? downloadVerdict() { return verdict }
     if let webSocketHandshake { return webSocketVerdict(webSocketHandshake) }
     return options.interest.contains(.response) ? .finalAsking : .final
   }
@@ -80,10 +80,12 @@ extension Transfer {
     let encodings =
       options.decompress && intake.hasContentEncoding ? HeaderText.values(of: "content-encoding", in: intake.block) : []
     let expected = hasNoBody ? 0 : intake.contentLength
-    if let problem = sink.begin(contentEncodings: encodings, expectedLength: expected) {
+    if let problem = download.flatMap(prepareFile) ?? sink.begin(contentEncodings: encodings, expectedLength: expected)
+    {
       error = problem
       if !isAttached { return fail(problem) }
     }
+    beginChecks()
     if early.count > 0 {
       let count = deliver(early.buffer)
       early.removeAll()
@@ -114,13 +116,28 @@ extension Transfer {
     if isVerdictDeferred { judge() }
     if hasFailed { return 0 }
     switch bodyMode {
-    case .hold: return pauseReceiving()
+    case .hold: return hold(bytes)
     case .drop:
       dropped += bytes.count
       caching?.record(bytes)
       return dropsConnection ? 0 : bytes.count
-    case .deliver: return deliver(bytes)
+    case .ignore: return bytes.count
+    case .deliver:
+      if let throttled = waitsToReceive(bytes.count) { return throttled }
+      return deliver(bytes)
     }
+  }
+
+  /// A short refusal is taken while a handler is asked for credentials: its connection is then free for what the handler
+  /// itself may ask of the same host.
+  private func hold(_ bytes: UnsafeRawBufferPointer) -> Int {
+    guard takesRefusal, early.count + bytes.count <= Self.drainLimit else { return pauseReceiving() }
+    return early.append(bytes) ? bytes.count : 0
+  }
+
+  private var takesRefusal: Bool {
+    if case .askingChallenge = machine.state { return intake.contentLength <= Self.drainLimit }
+    return false
   }
 
   /// A line of a head, before libcurl has stored it. libcurl 7.88 joins a folded line to the header stored last, which
@@ -133,8 +150,18 @@ extension Transfer {
   }
 
   func deliver(_ bytes: UnsafeRawBufferPointer) -> Int {
-    switch sink.receive(bytes) {
+    var wanted = bytes
+    if let download {
+      guard let admitted = download.admit(bytes) else {
+        error = TaskError(.badServerResponse, "the server sent more of the file than it said", url: url)
+        return 0
+      }
+      wanted = admitted
+    }
+    switch sink.receive(wanted) {
     case .taken:
+      download?.wrote(wanted)
+      sink.checks?.take(transferred: bytes)
       received += bytes.count
       caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
@@ -166,8 +193,8 @@ extension Transfer {
     if isSuspended { return }
     if let piece = sink.takePiece() {
       core.outbox.append(.data(id, piece))
-      // There is room again.
       updatePause()
+      updateClock()
     }
   }
 
@@ -183,7 +210,8 @@ extension Transfer {
   private func reportProgress() {
     guard options.interest.contains(.progress), bodyMode == .deliver, received != progressReported else { return }
     progressReported = received
-    core.outbox.append(.progress(id, received: received, expected: intake.contentLength))
+    let counts = progressCounts
+    core.outbox.append(.progress(id, received: counts.received, expected: counts.expected))
   }
 
   /// What has not been told when the task ends.
@@ -199,8 +227,8 @@ extension Transfer {
     if load != nil { return queueLoad() }
     guard isAttached, let easy, !core.isInsideLibcurl else { return }
     var mask: Int32 = 0
-    if isSuspended || isHoldingBody || sink.isWaitedFor { mask |= CURLPAUSE_RECV }
-    if isSuspended || isWaitingForChunk { mask |= CURLPAUSE_SEND }
+    if isSuspended || isHoldingBody || sink.isWaitedFor || receiving?.isWaiting == true { mask |= CURLPAUSE_RECV }
+    if isSuspended || isWaitingForChunk || sending?.isWaiting == true { mask |= CURLPAUSE_SEND }
     // Pausing one direction alone makes libcurl look at the socket once more.
     if isRaw, bodyMode == .hold { mask = CURLPAUSE_RECV | CURLPAUSE_SEND }
     guard mask != pauseMask else { return }
@@ -216,9 +244,11 @@ extension Transfer {
     if result != CURLE_OK { transferEnded(result) }
   }
 
-  private var isHoldingBody: Bool { bodyMode == .hold && intake.isHeadComplete && !intake.isInterim }
+  private var isHoldingBody: Bool {
+    bodyMode == .hold && intake.isHeadComplete && !intake.isInterim && !takesRefusal
+  }
 
-  private func pauseReceiving() -> Int {
+  func pauseReceiving() -> Int {
     pauseMask |= CURLPAUSE_RECV
     return Callbacks.pause
   }

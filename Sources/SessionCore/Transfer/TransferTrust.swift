@@ -7,7 +7,7 @@ extension Transfer {
   func secure(_ context: OpaquePointer) -> Bool {
     guard let host else { return false }
     // The proxy's certificate is libcurl's to verify.
-    if ProxyMark.take(from: context, proxy: host.proxy) { return true }
+    if host.hasSecureProxy, ProxyMark.take(from: context) { return true }
     guard let trust = host.trust else { return false }
     let connection = ConnectionTrust(trust, mayAsk: options.interest.contains(.connectionChallenge))
     connectionTrust = connection
@@ -38,9 +38,10 @@ extension Transfer {
 
   // MARK: The handler
 
-  /// Asks about a connection that could not be made without an answer.
+  /// Asks about a connection that could not be made without an answer. Of many tasks at once one asks.
   func ask(_ question: ConnectionTrust.Question) {
-    guard let trust = connectionTrust?.host else { return }
+    guard let trust = connectionTrust?.host, trust.beginQuestion(question.subject, id) else { return }
+    isAskingAboutConnection = true
     let challenge: Challenge
     switch question {
     case .serverTrust(let server):
@@ -55,6 +56,21 @@ extension Transfer {
     core.outbox.append(.challenge(id, challenge))
   }
 
+  /// The task has its answer, or ends without one.
+  func endQuestion() {
+    guard isAskingAboutConnection, let connectionTrust, let question = connectionTrust.question else { return }
+    isAskingAboutConnection = false
+    for task in connectionTrust.host.endQuestion(question.subject) { core.transfer(task)?.reconsiderConnection() }
+  }
+
+  /// Another task has been answered, or has gone unanswered.
+  private func reconsiderConnection() {
+    guard case .askingChallenge = machine.state, let connectionTrust, let question = connectionTrust.question else {
+      return
+    }
+    if connectionTrust.isAnswered { connectAgain() } else { ask(question) }
+  }
+
   private func space(_ trust: HostTrust, _ method: String) -> ProtectionSpace {
     ProtectionSpace(host: trust.name, port: trust.port, scheme: "https", realm: "", method: method, isProxy: false)
   }
@@ -67,10 +83,12 @@ extension Transfer {
 
   /// The handler's word on it.
   func receive(_ answer: ChallengeAnswer, to question: ConnectionTrust.Question) {
-    guard let trust = connectionTrust?.host else { return }
+    guard isAskingAboutConnection, let trust = connectionTrust?.host else { return }
     switch (answer, question) {
     case (.cancel, _): fail(TaskError(.userCancelledAuthentication, "authentication was cancelled", url: url))
-    case (.request(let changed), _): followInstead(changed)
+    case (.request(let changed), _):
+      endQuestion()
+      followInstead(changed)
     case (.useCredential(let credential), .serverTrust(let server)): receive(credential, server, trust)
     case (.performDefaultHandling, .serverTrust(let server)), (.deliverResponse, .serverTrust(let server)):
       guard server.refusal == nil, let leaf = server.leaf else { return fail(connectionError(server)) }
@@ -108,7 +126,10 @@ extension Transfer {
   }
 
   /// Nothing of the request has left.
-  private func connectAgain() { advance(.challengeAnswered(.follow(needsBody: !canReplayBody))) }
+  private func connectAgain() {
+    endQuestion()
+    advance(.challengeAnswered(.follow(needsBody: !canReplayBody)))
+  }
 }
 
 /// libcurl has one callback for the TLS of servers and of proxies, and does not say which it is. An option that can be
@@ -120,8 +141,8 @@ enum ProxyMark {
   private static let trace: UInt64 = 1 << 11
 
   /// Whether it is the connection to a proxy. The workaround is put in place again.
-  static func take(from context: OpaquePointer, proxy: String) -> Bool {
-    guard proxy.lowercased().hasPrefix("https://"), SSL_CTX_get_options(context) & trace != 0 else { return false }
+  static func take(from context: OpaquePointer) -> Bool {
+    guard SSL_CTX_get_options(context) & trace != 0 else { return false }
     SSL_CTX_clear_options(context, trace)
     return true
   }

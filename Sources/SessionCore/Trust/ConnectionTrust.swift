@@ -29,6 +29,30 @@ final class ConnectionTrust {
     case serverTrust(ServerTrust)
     /// The authorities the server would believe, by RFC 4514.
     case clientCertificate(distinguishedNames: [String])
+
+    /// What one answer is enough for.
+    enum Subject: Hashable {
+      case server(Fingerprint?)
+      case client
+    }
+
+    var subject: Subject {
+      switch self {
+      case .serverTrust(let server): .server(server.leaf)
+      case .clientCertificate: .client
+      }
+    }
+  }
+
+  /// Whether the question has been answered meanwhile, to another connection.
+  var isAnswered: Bool {
+    switch question {
+    case .serverTrust(let server): return host.judge(server, mayAsk: true) == true
+    case .clientCertificate:
+      if case .unknown = host.identity { return false }
+      return true
+    case nil: return false
+    }
   }
 
   /// The handshake waits for an answer about the server (`SSL_ERROR_WANT_RETRY_VERIFY`), where else the connection is
@@ -105,19 +129,20 @@ final class ConnectionTrust {
     let chain = OpenSSL.elements(X509_STORE_CTX_get0_chain(store)).map(Certificate.init)
     guard let leaf = chain.first else { return false }
     if let problem = nameProblem(leaf) { problems.append(problem) }
-    // A handshake can wait only here: then without what would still come.
-    let isWhole = suspends || SSL_version(ssl) >= TLS1_3_VERSION
+    let isWhole = SSL_version(ssl) >= TLS1_3_VERSION
     let revocation =
       isWhole ? StapledResponse.read(ssl, chain: chain, store: X509_STORE_CTX_get0_store(store)) : .notKnown
     let trust = host.evaluate(chain, problems, revocation)
-    if !isWhole, host.judge(trust, mayAsk: mayAsk) != false {
+    // A handshake that can wait does so here, without what is still to come.
+    if !isWhole, !suspends, host.judge(trust, mayAsk: mayAsk) != false {
       pending = (chain, problems)
-    } else if !settle(trust) {
+    } else if !settle(trust, mayAsk: mayAsk) {
       if suspends, question != nil { return SSL_ctrl(ssl, SSL_CTRL_SET_RETRY_VERIFY, 0, nil) > 0 }
       let code = trust.refusal.map { Int32(truncatingIfNeeded: $0.code) }
       X509_STORE_CTX_set_error(store, code ?? X509_V_ERR_APPLICATION_VERIFICATION)
       return false
     }
+    if !isWhole { pending = (chain, problems) }
     X509_STORE_CTX_set_error(store, X509_V_OK)
     return true
   }
@@ -127,11 +152,11 @@ final class ConnectionTrust {
     pending = nil
     let store = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(ssl))
     let revocation = StapledResponse.read(ssl, chain: chain, store: store)
-    return settle(host.evaluate(chain, problems, revocation))
+    return settle(host.evaluate(chain, problems, revocation), mayAsk: mayAsk && !suspends)
   }
 
   /// True where the handshake may go on.
-  private func settle(_ trust: ServerTrust) -> Bool {
+  private func settle(_ trust: ServerTrust, mayAsk: Bool) -> Bool {
     switch host.judge(trust, mayAsk: mayAsk) {
     case true: return true
     case false: refusal = trust

@@ -17,6 +17,9 @@ final class HostTrust {
   /// How often in a row the server has not been content with our certificate.
   private(set) var rejections = 0
 
+  /// Who waits for an answer that another task's handler is about to give.
+  private var waiting: [ConnectionTrust.Question.Subject: [TaskID]] = [:]
+
   private enum Verdict {
     /// A handler takes responsibility for it.
     case accepted
@@ -60,6 +63,23 @@ final class HostTrust {
     let refusal = policy.refusal(problems, pinned: pins?.place(in: chain))
     return ServerTrust(
       host: name, port: port, certificates: chain, problems: problems, revocation: revocation, refusal: refusal)
+  }
+
+  // MARK: Who is being asked
+
+  /// A task wants to ask about this. False where one does so already: it then waits for that one's answer.
+  func beginQuestion(_ subject: ConnectionTrust.Question.Subject, _ task: TaskID) -> Bool {
+    guard waiting[subject] != nil else {
+      waiting[subject] = []
+      return true
+    }
+    waiting[subject]?.append(task)
+    return false
+  }
+
+  /// The task that asked has its answer, or has ended without one. Gives those that waited.
+  func endQuestion(_ subject: ConnectionTrust.Question.Subject) -> [TaskID] {
+    waiting.removeValue(forKey: subject) ?? []
   }
 
   // MARK: What handlers said

@@ -32,7 +32,7 @@ import Testing
       local session = http.session(http.configuration.ephemeral { timeout_for_request = 2 }, {
         did_receive_challenge = function()
           http.sleep(slow)
-          return "use_credential", http.credential { user = "user", password = "pw" }
+          return "use_credential", http.credential { user = "user", password = "pw", persistence = "none" }
         end,
       })
       print(assert(session:post(base .. "/basic", { body = "x" })).body)

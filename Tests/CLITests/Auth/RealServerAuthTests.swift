@@ -9,6 +9,7 @@ import Testing
       local function handler(...)
         local challenge = select(-1, ...)
         local space = challenge.protection_space
+        if space.server_trust then return nil end
         methods[#methods + 1] = space.authentication_method .. "/" .. tostring(space.realm)
         assert(space.is_proxy and challenge.failure_response.status == 407)
         assert(space.host == "127.0.0.1" and proxy:find(":" .. space.port, 1, true))
@@ -60,6 +61,7 @@ import Testing
         local configuration = http.configuration.ephemeral { connection_proxy = { url = base }, ca_file = arg[4] }
         local session = http.session(configuration, {
           session_did_receive_challenge = function(_, challenge)
+            if challenge.protection_space.server_trust then return nil end
             asked = asked + 1
             return "use_credential", http.credential { user = "user", password = "pw" }
           end,

@@ -259,6 +259,23 @@ import Testing
     try await expectScript(script, [server.url], prints: ["none\tfalse", "a=1\tfalse", "a=1\ttrue", "none\t0"])
   }
 
+  @Test("a session that sends its requests elsewhere has no part in what others find at a URL")
+  func realms() async throws {
+    let server = try ScriptedServer { request in
+      Reply(fields: [("Cache-Control", "max-age=600")], request["Host"] ?? "")
+    }
+    let script = #"""
+      local port = base:match("%d+$")
+      local url = "http://a.test:" .. port
+      local first = http.session { resolve = { ["a.test:" .. port] = "127.0.0.1" } }
+      local second = http.session { resolve = { ["a.test:" .. port] = "127.0.0.1", ["b.test:1"] = "127.0.0.1" } }
+      print(first:get(url).from_cache, first:get(url).from_cache, second:get(url).from_cache)
+      first:post(url)
+      print(first:get(url).from_cache, second:get(url).from_cache)
+      """#
+    try await expectScript(script, [server.url], prints: ["false\ttrue\tfalse", "false\ttrue"])
+  }
+
   @Test("ranges are cut from what is stored; parts are put together and completed")
   func ranges() async throws {
     let text = "ABCDEFGHIJ"

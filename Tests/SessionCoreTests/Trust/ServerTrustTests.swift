@@ -205,6 +205,38 @@ struct ServerTrustTests {
     #expect(missing.errorName == "file_does_not_exist")
   }
 
+  @Test("A proxy's certificate is verified by itself, whatever the policy for the server")
+  func proxies() throws {
+    let server = try TLSServer(authority.leaf("host", "DNS:localhost"))
+    let wrong = try TLSServer(authority.leaf("other", "DNS:other.example"))
+    let good = try TLSProxy(authority.leaf("proxy", "IP:127.0.0.1"))
+    func through(_ proxy: TLSProxy, _ server: TLSServer, _ change: (inout SessionConfiguration) -> Void = { _ in })
+      -> Completion
+    {
+      get(server) {
+        $0.proxy = .url(proxy.url, noProxy: "")
+        change(&$0)
+      }
+    }
+    let loose: (inout SessionConfiguration) -> Void = {
+      $0.securityPolicies.usual.allowsInvalidCertificates = true
+      $0.securityPolicies.usual.validatesDomainName = false
+    }
+    #expect(through(good, server).status == 200)
+    #expect(through(good, wrong).error?.message.contains("it is for DNS:other.example") == true)
+    #expect(through(good, wrong, loose).status == 200)
+    let cases = [
+      (try authority.leaf("misnamed", "DNS:localhost"), "server_certificate_untrusted"),
+      (try authority.selfSigned("lone", "IP:127.0.0.1"), "server_certificate_has_unknown_root"),
+      (try authority.leaf("stale", "IP:127.0.0.1", .past), "server_certificate_has_bad_date"),
+    ]
+    for (leaf, code) in cases {
+      let result = through(try TLSProxy(leaf), server, loose)
+      #expect(result.errorName == code)
+      #expect(result.error?.message.hasPrefix("the proxy's certificate") == true, "\(String(describing: result.error))")
+    }
+  }
+
   @Test("Clear text where transport security forbids it: nothing is sent, also after a redirect")
   func clearText() throws {
     let code = "app_transport_security_requires_secure_connection"

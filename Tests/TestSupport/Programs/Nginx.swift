@@ -20,7 +20,7 @@ public final class Nginx: Sendable {
   private let directory: TemporaryDirectory
   private let program: LaunchedProgram
 
-  /// Serves the files under `root`; `/-/ok` answers "ok" and `/-/status` nginx's own counters.
+  /// Serves the files under `root`, and takes PUT below `/dav/`; `/-/ok` answers "ok" and `/-/status` nginx's own counters.
   public init(root: String, secure: Bool = false) throws {
     directory = try TemporaryDirectory()
     port = try Listener.freePort()
@@ -74,6 +74,11 @@ public final class Nginx: Sendable {
           root \(root);
           location = /-/ok { default_type text/plain; return 200 "ok"; }
           location = /-/status { stub_status; }
+          location /dav/ {
+            dav_methods PUT;
+            create_full_put_path on;
+            client_max_body_size 0;
+          }
         }
       }
       """

@@ -1,0 +1,41 @@
+import SessionCore
+
+/// The functions of `httpscript.core` about download tasks and their files.
+enum DownloadFunctions {
+  /// cancel_keeping, keep_download, remove_download, resume_request.
+  static func make(_ scheduler: Scheduler) -> [NativeModule.Function] {
+    [
+      .init("cancel_keeping") { call in
+        guard let id = call.integer(1) else { return call.wrongType(1, "task") }
+        scheduler.submit(.cancelTaskKeeping(TaskID(id)))
+        return .returned
+      },
+      .init("keep_download") { call in
+        guard let part = call.string(1) else { return call.wrongType(1, "string") }
+        guard let kept = call.string(2) else { return call.wrongType(2, "string") }
+        scheduler.submit(.keepDownload(part: part, kept: kept))
+        return .returned
+      },
+      .init("remove_download") { call in
+        guard let path = call.string(1) else { return call.wrongType(1, "string") }
+        scheduler.submit(.removeDownload(location: path))
+        return .returned
+      },
+      .init("resume_request", resumeRequest),
+    ]
+  }
+
+  /// resume_request(blob) -> url, fields (each name and value ended by NUL) | nil for a damaged blob.
+  private static func resumeRequest(_ call: HostCall) -> Outcome {
+    guard let blob = call.bytes(1) else { return call.wrongType(1, "string") }
+    guard let data = try? ResumeData(decoding: Array(blob)) else {
+      call.results.appendNil()
+      return .returned
+    }
+    call.results.append(data.url)
+    var fields: [UInt8] = []
+    for field in data.headers { fields += Array(field.name.utf8) + [0] + field.value + [0] }
+    fields.withUnsafeBytes(call.results.append(copying:))
+    return .returned
+  }
+}

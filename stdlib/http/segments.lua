@@ -1,0 +1,378 @@
+-- One file fetched in pieces: several at once, from several mirrors, and over several runs.
+--
+-- The pieces go into the temporary file beside the destination, each by a request of its own for its range of one
+-- version of the file (If-Range with a strong validator). A journal beside it has the digest of each piece that is
+-- whole and on the disk: what an earlier run left is used as far as it still has these digests. A server that will not
+-- have it so is asked for the whole file in one request.
+
+local part_file = require "httpscript.part"
+local errors = require "http.errors"
+local fibers = require "http.fibers"
+local headers = require "http.headers"
+local json = require "json"
+local map = require "http.map"
+local options = require "http.options"
+local request = require "http.request"
+local response = require "http.response"
+
+local segments = {}
+
+-- A piece is worth a request of its own, and small enough that losing one does not matter.
+local SMALLEST, LARGEST = 256 * 1024, 16 * 1024 * 1024
+local PIECES_PER_SEGMENT = 4
+-- How often a piece is tried at one source.
+local ATTEMPTS = 3
+-- What is read at once of a file on disk: the loop turns in between.
+local STEP = 8 * 1024 * 1024
+
+local TRANSIENT = { timed_out = true, network_connection_lost = true, cannot_connect_to_host = true }
+
+-- Options that are this module's own, or about a whole body.
+local OWN = { segments = true, mirrors = true, resume = true, pieces = true, sink = true, checksum = true,
+  progress = true, retry = true, max_body = true }
+
+local function without_own(given, more)
+  local copy = {}
+  for name, value in next, given do
+    if not OWN[name] then copy[name] = value end
+  end
+  for name, value in next, more do copy[name] = value end
+  return copy
+end
+
+-- The request for a source, with fields for a part.
+local function request_for(req, url, range, validator)
+  local copy = req:copy()
+  copy.url = url
+  copy.headers = headers.from(req.headers)
+  if range then copy.headers["Range"] = range end
+  if validator then copy.headers["If-Range"] = validator end
+  copy.headers["Accept-Encoding"] = "identity"
+  return copy
+end
+
+-- Asks a source for one byte -> { total, validator, head } | nil, and what it gave in place of that (a response or an
+-- error), which tells that the file cannot be had in pieces there.
+local function probe(self, source)
+  local head, err = self.session:_attempt(request_for(self.req, source.url, "bytes=0-0"),
+    without_own(self.given, { max_body = 1 }))
+  if not head then return nil, err end
+  local total = (head.headers["Content-Range"] or ""):match("^bytes 0%-0/(%d+)$")
+  local validator = part_file.validator(rawget(head, "_block") or "")
+  if head.status ~= 206 or not total or not validator or head.headers["Content-Encoding"] then return nil, head end
+  return { total = math.tointeger(tonumber(total)), validator = validator, head = head }
+end
+
+-- Journal -----------------------------------------------------------------------------------------------------------
+
+local FIRST_LINE = "httpscript journal 1"
+
+local function journal_path(self) return part_file.journal_path(self.path) end
+
+-- What the pieces in a journal must be of, so that they may be used.
+local function is_same_file(self, plan, found)
+  if type(found) ~= "table" or found.total ~= plan.total or math.type(found.piece) ~= "integer" or found.piece < 1 then
+    return false
+  end
+  if self.given.pieces and found.piece ~= self.given.pieces.length then return false end
+  if self.checksum then return found.checksum == self.checksum end
+  return found.url == request.shown_url(self.req.url) and found.validator == plan.validator
+end
+
+-- Reads the journal of an earlier run -> piece size and digests by index | nil
+local function read_journal(self, plan)
+  local file = io.open(journal_path(self), "rb")
+  if not file then return nil end
+  local first, second = file:read("l", "l")
+  local found = first == FIRST_LINE and second and json.decode(second)
+  local digests = {}
+  if found and is_same_file(self, plan, found) then
+    for line in file:lines("L") do
+      local index, digest = line:match("^(%d+) (%x+)\n$")
+      if digest and #digest == 64 then digests[math.tointeger(tonumber(index))] = digest end
+    end
+  else
+    found = nil
+  end
+  file:close()
+  if found then return found.piece, digests end
+end
+
+local function piece_range(plan, index)
+  local offset = index * plan.piece
+  return offset, math.min(plan.piece, plan.total - offset)
+end
+
+-- Notes which of the journal's pieces are on disk.
+local function verify(self, plan, digests)
+  for index, digest in pairs(digests) do
+    local offset, count = piece_range(plan, index)
+    if count > 0 and self.part:digest("sha256", offset, count) == digest then plan.done[index] = digest end
+    fibers.sleep(0)
+  end
+end
+
+local function write_journal(self, plan)
+  local file, message = io.open(journal_path(self), "wb")
+  if not file then
+    return nil, errors.new {
+      domain = "file", code = "cannot_create_file", message = "cannot write the journal: " .. message,
+    }
+  end
+  file:setvbuf("no")
+  local about = {
+    total = plan.total, piece = plan.piece, url = request.shown_url(self.req.url), validator = plan.validator,
+    checksum = self.checksum,
+  }
+  local lines = { FIRST_LINE, json.encode(about) }
+  for index, digest in pairs(plan.done) do lines[#lines + 1] = index .. " " .. digest end
+  file:write(table.concat(lines, "\n"), "\n")
+  self.journal = file
+  return true
+end
+
+-- Plan --------------------------------------------------------------------------------------------------------------
+
+local function piece_size(self, total)
+  if self.given.pieces then return self.given.pieces.length end
+  local wanted = total // (self.count * PIECES_PER_SEGMENT)
+  local size = math.min(math.max(wanted, SMALLEST), LARGEST)
+  return (size + 65535) // 65536 * 65536
+end
+
+-- What is to be fetched -> true | nil, err
+local function prepare(self, found)
+  local plan = { total = found.total, validator = found.validator, done = {} }
+  local piece, digests = read_journal(self, plan)
+  plan.piece = piece or piece_size(self, plan.total)
+  if digests and self.part:length() == plan.total then
+    verify(self, plan, digests)
+  end
+  local ok, problem = self.part:allocate(plan.total)
+  if not ok then return nil, errors.new(problem) end
+  self.plan = plan
+  return write_journal(self, plan)
+end
+
+-- Progress ----------------------------------------------------------------------------------------------------------
+
+local function report(self)
+  if not self.progress then return end
+  local received = self.finished
+  for _, count in pairs(self.under_way) do received = received + count end
+  if received > self.told then
+    self.told = received
+    self.progress(received, self.plan.total)
+  end
+end
+
+-- Pieces ------------------------------------------------------------------------------------------------------------
+
+-- Whether a piece is what the file's publisher says of it.
+local function is_published(self, index)
+  local pieces = self.given.pieces
+  local wanted = pieces and pieces.digests[index + 1]
+  if not wanted then return true end
+  local offset, count = piece_range(self.plan, index)
+  return self.part:digest(pieces.algorithm, offset, count) == wanted
+end
+
+local function note_done(self, index, digest)
+  local _, count = piece_range(self.plan, index)
+  self.plan.done[index] = digest
+  self.journal:write(index, " ", digest, "\n")
+  self.finished, self.under_way[index] = self.finished + count, nil
+  report(self)
+end
+
+local function try_piece(self, index, source)
+  local offset, count = piece_range(self.plan, index)
+  local settings = without_own(self.given, {
+    window = { path = self.part:path(), offset = offset, count = count, total = self.plan.total,
+      validator = source.validator },
+    progress = self.progress and function(received)
+      self.under_way[index] = math.min(received, count)
+      report(self)
+    end,
+  })
+  local validator = source.validator:sub(2)
+  local range = ("bytes=%d-%d"):format(offset, offset + count - 1)
+  return self.session:_attempt(request_for(self.req, source.url, range, validator), settings)
+end
+
+-- A source that can be asked: its file is of the right length, and where the pieces of several are mixed, a checksum of
+-- the whole will tell whether they fit.
+local function is_usable(self, source)
+  if source.is_dead then return false end
+  if source.validator then return true end
+  if not self.checksum then return false end
+  local found = probe(self, source)
+  if not found or found.total ~= self.plan.total then
+    source.is_dead = true
+    return false
+  end
+  source.validator = found.validator
+  return true
+end
+
+-- The next source for a piece, or nil.
+local function choose(self, turn)
+  for step = 0, #self.sources - 1 do
+    local source = self.sources[(turn + step) % #self.sources + 1]
+    if is_usable(self, source) then return source end
+  end
+end
+
+-- Fetches a piece; raises the error when it cannot be had.
+local function fetch_piece(self, index)
+  local last
+  for attempt = 0, ATTEMPTS * #self.sources - 1 do
+    local source = choose(self, index + attempt)
+    if not source then break end
+    local result, err = try_piece(self, index, source)
+    if result and result.status == 206 and is_published(self, index) then
+      return note_done(self, index, result.body)
+    end
+    self.under_way[index] = nil
+    last = err or errors.new {
+      domain = "url", code = "bad_server_response", url = source.url, response = result,
+      message = ("a part of the file was answered with status %d"):format(result.status),
+    }
+    local is_final = err and (err.domain ~= "url" or err.code == "cancelled" or err.code:find("^cannot_.*_file$"))
+    if is_final then error(err, 0) end
+    if not (err and TRANSIENT[err.code]) then source.is_dead = true end
+    if err and TRANSIENT[err.code] then fibers.sleep(0.05 * (attempt + 1)) end
+  end
+  error(last or errors.new { domain = "url", code = "resource_unavailable", message = "no source has the file" }, 0)
+end
+
+local function fetch_pieces(self)
+  local missing = {}
+  local count = (self.plan.total + self.plan.piece - 1) // self.plan.piece
+  for index = 0, count - 1 do
+    if self.plan.done[index] then
+      self.finished = self.finished + select(2, piece_range(self.plan, index))
+    else
+      missing[#missing + 1] = index
+    end
+  end
+  return pcall(map, missing, self.count, function(index) fetch_piece(self, index) end)
+end
+
+-- The whole ---------------------------------------------------------------------------------------------------------
+
+local function check_whole(self)
+  if not self.checksum then return true end
+  local algorithm, wanted = self.checksum:match("^(%w+):(%x+)$")
+  local digest
+  repeat
+    digest = self.part:digest_whole(algorithm, STEP)
+    fibers.sleep(0)
+  until digest
+  if digest == wanted then return true end
+  self.part:discard()
+  return nil, errors.new {
+    domain = "url", code = "checksum_mismatch", url = self.req.url,
+    message = ("the %s of what came is %s, and not %s (the option checksum)"):format(algorithm, digest, wanted),
+  }
+end
+
+-- The response of the first request, as it would be for the whole file.
+local function make_response(self, head)
+  local lines = {}
+  for line in (rawget(head, "_block") or ""):gmatch("[^\r\n]+") do
+    local name = line:match("^[^:]*"):lower()
+    if name ~= "content-range" and name ~= "content-length" then lines[#lines + 1] = line end
+  end
+  lines[#lines + 1] = "Content-Length: " .. self.plan.total
+  return response.make(200, "OK", head.http_version, head.url, table.concat(lines, "\r\n") .. "\r\n", self.plan.total,
+    nil, rawget(head, "_metrics"), rawget(head, "_redirects"))
+end
+
+local function close(self)
+  if self.journal then self.journal:close() end
+  self.journal = nil
+  -- What has nothing in it is of no use to a later run.
+  if self.part:length() == 0 then self.part:discard() else self.part:close() end
+end
+
+local function finish(self, head)
+  local fine, err = check_whole(self)
+  if not fine then return nil, err end
+  local ok, problem = self.part:commit()
+  if not ok then return nil, errors.new(problem) end
+  os.remove(journal_path(self))
+  return make_response(self, head)
+end
+
+-- One request for everything; an earlier run's pieces are of no use.
+local function fetch_in_one(self)
+  self.part:discard()
+  local given = without_own(self.given, {
+    sink = self.path, checksum = self.checksum, progress = self.progress, max_body = self.given.max_body,
+  })
+  local result, err
+  for _, source in ipairs(self.sources) do
+    result, err = self.session:_attempt(request_for(self.req, source.url), given)
+    if result and result.status < 400 then return result end
+  end
+  return result, err
+end
+
+-- The first source that lets the file be had in pieces -> what it said of the file | nil, what one gave that did not.
+local function find_source(self)
+  local instead
+  for _, source in ipairs(self.sources) do
+    local found, other = probe(self, source)
+    if found then
+      source.validator = found.validator
+      return found
+    end
+    source.is_dead = true
+    instead = instead or other
+  end
+  return nil, instead
+end
+
+local function run(self)
+  local found, instead = find_source(self)
+  if not found then
+    -- A server that was not reached has not said that it will not have it so: what is there stays for the next run.
+    local is_unreached = errors.is(instead) and (TRANSIENT[instead.code] or instead.code == "cancelled")
+    if is_unreached then return nil, instead end
+    return fetch_in_one(self)
+  end
+  local fine, err = prepare(self, found)
+  if not fine then return nil, err end
+  local ok, raised = fetch_pieces(self)
+  if ok then return finish(self, found.head) end
+  if not errors.is(raised) then error(raised, 0) end
+  if raised.code == "bad_server_response" then return fetch_in_one(self) end
+  return nil, raised
+end
+
+-- Fetches a file by the options `segments`, `mirrors` and `resume` of a call -> response | nil, err. *Yields.*
+function segments.fetch(session, req, given)
+  if type(given.sink) ~= "string" then
+    options.misuse("options 'segments', 'mirrors' and 'resume' need a 'sink' that is a path")
+  end
+  if req.method ~= "GET" or req.body ~= nil then options.misuse("only a GET without a body can be fetched in parts") end
+  if req.headers["Range"] then options.misuse("a Range of its own and 'segments' exclude each other") end
+  local sources = { { url = req.url } }
+  for _, url in ipairs(given.mirrors or {}) do
+    sources[#sources + 1] = { url = options.expect(url, "string", "an item of option 'mirrors'") }
+  end
+  local part, problem = part_file.open(given.sink)
+  if not part then return nil, errors.new(problem) end
+  local self = {
+    session = session, req = req, given = given, path = given.sink, sources = sources, part = part,
+    count = given.segments or 1, checksum = given.checksum, progress = given.progress, journal = nil,
+    finished = 0, under_way = {}, told = -1, plan = nil,
+  }
+  local ok, result, err = pcall(run, self)
+  close(self)
+  if not ok then error(result, 0) end
+  return result, err
+end
+
+return segments
