@@ -50,7 +50,6 @@ final class EasyHandle: CurlHandle {
   private func setOnce(_ session: Session) {
     let context = Unmanaged.passUnretained(self).toOpaque()
     Callbacks.install(on: curl, context: context, poller: poller)
-    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     // Heads come to the body's callback too, and there first: see Transfer.acceptHeadLine.
     set(CURLOPT_HEADER, 1)
