@@ -56,6 +56,26 @@ struct ParsingTests {
     #expect(field.status == 200 && field.block.text == "HTTP/: not a status line\r\n")
   }
 
+  @Test("Fields the core must look at are never taken for plain ones")
+  func plainFields() {
+    for name in [
+      "Alt-Svc", "Content-Length", "Content-Encoding", "Content-Digest", "Cache-Control", "Digest", "ETag", "Expires",
+      "Repr-Digest", "Location", "Last-Modified", "Set-Cookie", "Strict-Transport-Security", "Transfer-Encoding",
+    ] {
+      for text in [name, name.lowercased(), name.uppercased()] {
+        #expect(!Array("\(text): some value\r\n".utf8).withUnsafeBytes(ResponseIntake.isPlainField), "\(text)")
+      }
+    }
+    for name in ["Server", "Date", "Content-Type", "Accept-Ranges", "X-Anything"] {
+      #expect(Array("\(name): some value\r\n".utf8).withUnsafeBytes(ResponseIntake.isPlainField), "\(name)")
+    }
+    let all = intake([
+      "HTTP/1.1 200 OK\r\n", "Strict-Transport-Security: max-age=1\r\n", "Cache-Control: max-age=60\r\n",
+      "Set-Cookie: a=b\r\n", "Alt-Svc: h2=\":1\"\r\n", "\r\n",
+    ])
+    #expect(all.hasTransportSecurity && all.hasCachingFields && all.hasSetCookie && all.hasAlternativeService)
+  }
+
   private final class Entry: TimerEntry {
     var timerIndex = -1
     let name: Int
