@@ -47,7 +47,7 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
-    ChildProgram.killAll()
+    if lookups != nil { ChildProgram.killAll() }
     caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
