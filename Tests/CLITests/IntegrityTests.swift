@@ -57,7 +57,7 @@ import Testing
       local sum = "sha256:" .. ("0"):rep(64)
       local r, err = http.get(base .. "/file.bin", { checksum = sum, sink = path })
       print(r, err.code, err.message:find("\(sha256)", 1, true) ~= nil, io.open(path):read("a"))
-      print(io.open(path:gsub("[^/]*$", ".%0.httpscript-part")))
+      print(io.open((path:gsub("[^/]*$", ".%0.httpscript-part"))))
       print(select(2, http.get(base .. "/file.bin", { checksum = sum })).code)
       print(assert(http.get(base .. "/missing", { checksum = sum })).status)
       os.remove(path)
@@ -105,7 +105,7 @@ import Testing
       """,
       prints: "checksum_mismatch", "false\toption 'checksum': a sha256 has 64 hexadecimal digits, not 2",
       "false\tunknown checksum 'sha3' (did you mean 'sha1'?)",
-      "false\t'receive' must be more than 0 bytes a second"),
+      "false\toption 'rate_limit': 'receive' must be more than 0 bytes a second"),
   ]
 
   @Test(arguments: cases)

@@ -30,7 +30,7 @@ final class BodySink {
 
   /// What a consumer is given at once, at most by what libcurl gives at once more. A transfer whose consumer has stopped
   /// keeps that one piece and what libcurl has been refused.
-  private static let pieceSize = 32 * 1024
+  private static let pieceSize = 16 * 1024
   private static let decodePiece = 16 * 1024
 
   init(_ destination: Destination, maximum: Int?) {
