@@ -159,7 +159,7 @@ import Testing
         return tonumber(file:read("a"):match("VmRSS:%s+(%d+)"))
       end
       local delegate = { did_complete = function() end, \(handler) = function() waiting = waiting + 1 http.sleep(60) end }
-      local session = http.session({ http_maximum_connections_per_host = count + 10 }, delegate)
+      local session = http.session({ http_maximum_connections_per_host = count + 20 }, delegate)
       local function fill(n)
         local target = waiting + n
         for _ = 1, n do session:data_task(base):resume() end
@@ -168,13 +168,14 @@ import Testing
         collectgarbage()
       end
       -- What is made once.
-      fill(5)
+      fill(20)
       local before = resident()
       fill(count)
       local each = (resident() - before) / count
       print(each < 100 or each)
       session:invalidate_and_cancel()
       """
-    try await expectScript(script, [server.url], prints: ["true"])
+    // Alone: what waits in sockets' queues on a busy machine comes in larger pieces.
+    try await expectScript(script, [server.url], prints: ["true"]) { $0.weight = 2 }
   }
 }

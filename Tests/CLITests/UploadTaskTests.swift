@@ -171,7 +171,7 @@ import Testing
     let gate = Gate()
     let server = try ScriptedServer { connection in
       guard var request = try connection.readHead() else { return }
-      guard gate.wait() else { return }
+      guard gate.wait(seconds: 90) else { return }
       try connection.readBody(of: &request)
       try connection.send(Reply("\(request.body.count)"))
     }

@@ -58,8 +58,9 @@ local RATE_LIMIT = { receive = "number", send = "number" }
 function settings.rates(given, what)
   if type(given) == "number" then given = { receive = given, send = given } end
   options.check(given, RATE_LIMIT, what)
-  for name, rate in next, given do
-    if not (rate > 0) then options.misuse("%s: '%s' must be more than 0 bytes a second", what, name) end
+  for _, name in ipairs { "receive", "send" } do
+    local rate = given[name]
+    if rate and not (rate > 0) then options.misuse("%s: '%s' must be more than 0 bytes a second", what, name) end
   end
   return given.receive, given.send
 end

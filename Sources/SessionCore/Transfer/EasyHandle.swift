@@ -97,6 +97,8 @@ final class EasyHandle: CurlHandle {
     if tunnels != setup.tunnels {
       tunnels = setup.tunnels
       set(CURLOPT_HTTPPROXYTUNNEL, tunnels ? 1 : 0)
+      // Of what is to become a stream, the proxy's answer is no part; else its challenges are looked for there.
+      set(CURLOPT_SUPPRESS_CONNECT_HEADERS, tunnels ? 1 : 0)
     }
     if waitsForPipe != setup.waitsForPipe {
       waitsForPipe = setup.waitsForPipe
