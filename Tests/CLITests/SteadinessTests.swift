@@ -144,7 +144,7 @@ import Testing
     try await expectScript(script, [server.url], prints: ["\(size)\ttrue\ttrue"])
   }
 
-  @Test("A paused transfer costs little, however much the server sends", arguments: ["did_receive_response", "did_receive_data"])
+  @Test("A paused transfer costs little", arguments: ["did_receive_response", "did_receive_data"])
   func pausedTransfers(handler: String) async throws {
     let server = try ScriptedServer { connection in
       guard try connection.readRequest() != nil else { return }
