@@ -56,24 +56,23 @@ struct ParsingTests {
     #expect(field.status == 200 && field.block.text == "HTTP/: not a status line\r\n")
   }
 
-  @Test("Fields the core must look at are never taken for plain ones")
-  func plainFields() {
-    for name in [
-      "Alt-Svc", "Content-Length", "Content-Encoding", "Content-Digest", "Cache-Control", "Digest", "ETag", "Expires",
-      "Repr-Digest", "Location", "Last-Modified", "Set-Cookie", "Strict-Transport-Security", "Transfer-Encoding",
-    ] {
+  @Test("Whatever a head says that the core acts on is seen, in whatever case")
+  func notedFields() {
+    let fields: [(String, (ResponseIntake) -> Bool)] = [
+      ("Alt-Svc", \.hasAlternativeService), ("Content-Length", { $0.contentLength == 7 }),
+      ("Content-Encoding", \.hasContentEncoding), ("Content-Digest", \.hasDigest), ("Digest", \.hasDigest),
+      ("Repr-Digest", \.hasDigest), ("Cache-Control", \.hasCachingFields), ("ETag", \.hasCachingFields),
+      ("Expires", \.hasCachingFields), ("Last-Modified", \.hasCachingFields), ("Location", \.hasLocation),
+      ("Set-Cookie", \.hasSetCookie), ("Strict-Transport-Security", \.hasTransportSecurity),
+      ("Transfer-Encoding", \.isChunked),
+    ]
+    for (name, isSeen) in fields {
       for text in [name, name.lowercased(), name.uppercased()] {
-        #expect(!Array("\(text): some value\r\n".utf8).withUnsafeBytes(ResponseIntake.isPlainField), "\(text)")
+        #expect(isSeen(intake(["HTTP/1.1 200 OK\r\n", "Server: x\r\n", "\(text): 7\r\n", "\r\n"])), "\(text)")
+        #expect(isSeen(intake(["HTTP/1.1 200 OK\n", "\(text): 7\n", "\n"])), "\(text), bare line ends")
       }
     }
-    for name in ["Server", "Date", "Content-Type", "Accept-Ranges", "X-Anything"] {
-      #expect(Array("\(name): some value\r\n".utf8).withUnsafeBytes(ResponseIntake.isPlainField), "\(name)")
-    }
-    let all = intake([
-      "HTTP/1.1 200 OK\r\n", "Strict-Transport-Security: max-age=1\r\n", "Cache-Control: max-age=60\r\n",
-      "Set-Cookie: a=b\r\n", "Alt-Svc: h2=\":1\"\r\n", "\r\n",
-    ])
-    #expect(all.hasTransportSecurity && all.hasCachingFields && all.hasSetCookie && all.hasAlternativeService)
+    #expect(!intake(["HTTP/1.1 200 OK\r\n", "Server: 7\r\n", "Date: 7\r\n", "\r\n"]).hasCachingFields)
   }
 
   private final class Entry: TimerEntry {

@@ -51,7 +51,8 @@ struct ResponseIntake {
   }
 
   mutating func receive(_ line: UnsafeRawBufferPointer) -> Line {
-    if status != 0, !isHeadComplete, Self.isPlainField(line) {
+    if status != 0, !isHeadComplete, Self.isWellFormed(line) {
+      note(UnsafeRawBufferPointer(rebasing: line[..<(line.count - 2)]))
       block.append(line)
       return .part
     }
@@ -68,7 +69,7 @@ struct ResponseIntake {
       if isChunked { contentLength = -1 }
       return .endOfHead
     } else if block.count > 0 || status != 0 {
-      append(text, line: line)
+      append(text)
     }
     return .part
   }
@@ -102,7 +103,7 @@ struct ResponseIntake {
       expectedContentLength: contentLength, isFromCache: isFromCache)
   }
 
-  private mutating func append(_ text: UnsafeRawBufferPointer, line: UnsafeRawBufferPointer) {
+  private mutating func append(_ text: UnsafeRawBufferPointer) {
     if let first = text.first, first == 0x20 || first == 0x09, block.count > 0 {
       // obs-fold (RFC 9112 §5.2) reads as one space.
       block.removeLast(2)
@@ -110,34 +111,16 @@ struct ResponseIntake {
       block.append(HeaderText.trimmed(text))
     } else {
       note(text)
-      if line.count == text.count + 2 {
-        block.append(line)
-        return
-      }
       block.append(text)
     }
     block.appendLineEnd()
   }
 
-  /// A field as it should be, of a name the core need not look at: what servers send most often, told from the names
-  /// that `note` looks at by a letter.
+  /// A field line that goes into the block as it is.
   @inline(__always)
-  static func isPlainField(_ line: UnsafeRawBufferPointer) -> Bool {
+  private static func isWellFormed(_ line: UnsafeRawBufferPointer) -> Bool {
     let count = line.count
-    guard count > 12, line[count - 1] == 0x0A, line[count - 2] == 0x0D, line[0] > 0x20 else { return false }
-    switch line[0] | 0x20 {
-    // "Accept-Ranges" and "Age", not "Alt-Svc".
-    case UInt8(ascii: "a"): return line[1] | 0x20 != UInt8(ascii: "l")
-    // "Content-Type", not "Content-Length", "Content-Encoding", "Content-Digest" and "Cache-Control".
-    case UInt8(ascii: "c"): return line[8] | 0x20 == UInt8(ascii: "t")
-    // "Date", not "Digest".
-    case UInt8(ascii: "d"): return line[1] | 0x20 == UInt8(ascii: "a")
-    // "Server", not "Set-Cookie" and "Strict-Transport-Security".
-    case UInt8(ascii: "s"): return line[6] == UInt8(ascii: ":")
-    // "ETag", "Expires", "Last-Modified", "Location", "Repr-Digest", "Transfer-Encoding".
-    case UInt8(ascii: "e"), UInt8(ascii: "l"), UInt8(ascii: "r"), UInt8(ascii: "t"): return false
-    default: return true
-    }
+    return count > 2 && line[count - 1] == 0x0A && line[count - 2] == 0x0D && line[0] > 0x20
   }
 
   private mutating func appendTrailer(_ text: UnsafeRawBufferPointer) {
