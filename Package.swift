@@ -33,6 +33,7 @@ let package = Package(
     .systemLibrary(name: "CBrotli", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", providers: [.apt(["libzstd-dev"])]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPSL", providers: [.apt(["libpsl-dev"])]),
     .systemLibrary(name: "CWslay", providers: [.apt(["libwslay-dev"])]),
 
@@ -45,7 +46,6 @@ let package = Package(
     .target(name: "CCurlShim", dependencies: ["CCurl", "CLateLibraries"], cSettings: strictC),
     .target(name: "CTLSShim", dependencies: ["COpenSSL", "CLateLibraries"], cSettings: strictC),
     // Its header only: the library is loaded when a store is first opened.
-    .target(name: "CSQLiteShim", cSettings: strictC),
 
     // The Lua standard library, embedded as bytes.
     .target(
@@ -55,7 +55,7 @@ let package = Package(
     .target(
       name: "SessionCore",
       dependencies: [
-        "CCurlShim", "CTLSShim", "CSQLiteShim", "CCurl", "COpenSSL", "CPSL", "CWslay", "CZlib", "CBrotli", "CZstd",
+        "CCurlShim", "CTLSShim", "CSQLite", "CCurl", "COpenSSL", "CPSL", "CWslay", "CZlib", "CBrotli", "CZstd",
         "CLateLibraries",
       ],
       swiftSettings: strictSwift),

@@ -36,7 +36,8 @@ local http = {
   security_policy = function(fields) return require("http.security").policy(fields) end,
   -- http.map(list_or_iterator, limit, fn) -> results, errors.
   map = function(items, limit, fn) return require "http.map"(items, limit, fn) end,
-  with_timeout = fibers.with_timeout,
+  -- http.with_timeout(seconds, fn, ...) -> fn's results | nil, err.
+  with_timeout = function(seconds, fn, ...) return require "http.with_timeout"(seconds, fn, ...) end,
   -- http.on(name, fn) -> a function that ends it: notifications of every session.
   on = function(name, fn) return require("http.notifications").on(name, fn) end,
   now = core.now,

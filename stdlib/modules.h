@@ -111,6 +111,9 @@ static const char m_http_inspect[] = {
 static const char m_http_lazy[] = {
 #embed "http/lazy.lua"
 };
+static const char m_http_leftovers[] = {
+#embed "http/leftovers.lua"
+};
 static const char m_http_links[] = {
 #embed "http/links.lua"
 };
@@ -204,6 +207,9 @@ static const char m_http_stream[] = {
 static const char m_http_task[] = {
 #embed "http/task.lua"
 };
+static const char m_http_task_classes[] = {
+#embed "http/task_classes.lua"
+};
 static const char m_http_task_events[] = {
 #embed "http/task_events.lua"
 };
@@ -218,6 +224,9 @@ static const char m_http_verbs[] = {
 };
 static const char m_http_web_socket[] = {
 #embed "http/web_socket.lua"
+};
+static const char m_http_with_timeout[] = {
+#embed "http/with_timeout.lua"
 };
 static const char m_http_xml[] = {
 #embed "http/xml.lua"
@@ -263,6 +272,7 @@ static const module modules[] = {
     {"http.html", m_http_html, sizeof m_http_html},
     {"http.inspect", m_http_inspect, sizeof m_http_inspect},
     {"http.lazy", m_http_lazy, sizeof m_http_lazy},
+    {"http.leftovers", m_http_leftovers, sizeof m_http_leftovers},
     {"http.links", m_http_links, sizeof m_http_links},
     {"http.loads", m_http_loads, sizeof m_http_loads},
     {"http.map", m_http_map, sizeof m_http_map},
@@ -294,11 +304,13 @@ static const module modules[] = {
     {"http.steps", m_http_steps, sizeof m_http_steps},
     {"http.stream", m_http_stream, sizeof m_http_stream},
     {"http.task", m_http_task, sizeof m_http_task},
+    {"http.task_classes", m_http_task_classes, sizeof m_http_task_classes},
     {"http.task_events", m_http_task_events, sizeof m_http_task_events},
     {"http.terminal", m_http_terminal, sizeof m_http_terminal},
     {"http.url", m_http_url, sizeof m_http_url},
     {"http.verbs", m_http_verbs, sizeof m_http_verbs},
     {"http.web_socket", m_http_web_socket, sizeof m_http_web_socket},
+    {"http.with_timeout", m_http_with_timeout, sizeof m_http_with_timeout},
     {"http.xml", m_http_xml, sizeof m_http_xml},
     {"json", m_json, sizeof m_json},
 };

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum library {
@@ -53,6 +54,7 @@ static bool is_interposed(void) {
     return getenv("LD_PRELOAD") != NULL || access("/etc/ld.so.preload", F_OK) == 0;
 }
 
+/// NULL where it is missing.
 static void *load(unsigned char number) {
     static void *loaded[sizeof files / sizeof files[0]];
     void *library = __atomic_load_n(&loaded[number], __ATOMIC_ACQUIRE);
@@ -60,15 +62,21 @@ static void *load(unsigned char number) {
     // Global, so that what a library brings along can be looked up, as if it had been linked. Looking for its own
     // references in the library first, and not in the program, takes a tenth of the time off.
     library = dlopen(files[number], RTLD_LAZY | RTLD_GLOBAL | (is_interposed() ? 0 : RTLD_DEEPBIND));
-    if (library == NULL) fail();
-    __atomic_store_n(&loaded[number], library, __ATOMIC_RELEASE);
+    if (library != NULL) __atomic_store_n(&loaded[number], library, __ATOMIC_RELEASE);
     return library;
+}
+
+bool late_load(const char *file) {
+    for (size_t number = 0; number < sizeof files / sizeof files[0]; number++)
+        if (strcmp(files[number], file) == 0) return load((unsigned char)number) != NULL;
+    return false;
 }
 
 // Threads may come here at once; each finds the same.
 void *late_resolve(void **slot) {
     size_t index = (size_t)(slot - late_slots);
-    void *function = dlsym(load(functions[index].library), functions[index].name);
+    void *library = load(functions[index].library);
+    void *function = library == NULL ? NULL : dlsym(library, functions[index].name);
     if (function == NULL) fail();
     __atomic_store_n(slot, function, __ATOMIC_RELEASE);
     return function;

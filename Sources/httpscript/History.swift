@@ -1,4 +1,5 @@
 import Glibc
+import SessionCore
 
 /// The lines of former dialogues: a text file, one line each, for the user's eyes only.
 ///
@@ -9,16 +10,10 @@ final class History {
   private let path: String?
   private var last: [UInt8]?
 
-  /// - Parameter environment: looks a variable up. The file is in `$XDG_STATE_HOME/httpscript`, by default in
-  ///   `~/.local/state/httpscript` (XDG Base Directory Specification); with neither known, nothing is kept.
+  /// - Parameter environment: looks a variable up. The file is among what is remembered between runs (`Directories`);
+  ///   where there is no place for that, nothing is kept.
   init(environment: (String) -> String?) {
-    path = Self.directory(environment).map { $0 + "/httpscript/history" }
-  }
-
-  private static func directory(_ environment: (String) -> String?) -> String? {
-    if let state = environment("XDG_STATE_HOME"), state.hasPrefix("/") { return state }
-    guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
-    return home + "/.local/state"
+    path = Directories(environment: environment).state.map { $0 + "/history" }
   }
 
   /// The kept lines, oldest first. A file that has grown to twice the limit is cut down to it.
@@ -37,7 +32,8 @@ final class History {
     guard let first = line.first, first != UInt8(ascii: " "), line != last else { return false }
     last = line
     if let path {
-      Self.makeDirectories(for: path)
+      // A failure shows when the file is opened.
+      _ = Directories.make(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
       Self.write([line], to: path, O_APPEND)
     }
     return true
@@ -72,12 +68,5 @@ final class History {
     let text = Array(lines.map { $0 + [UInt8(ascii: "\n")] }.joined())
     // One write, so that lines of two dialogues do not mix.
     return Glibc.write(descriptor, text, text.count) == text.count
-  }
-
-  /// Those that are missing; a failure shows when the file is opened.
-  private static func makeDirectories(for path: String) {
-    for (index, character) in zip(path.indices, path).dropFirst() where character == "/" {
-      mkdir(String(path[..<index]), 0o700)
-    }
   }
 }

@@ -39,4 +39,23 @@ import Testing
     #expect(result.ending == .exited(1) && result.lines == ["begun"], "\(result)")
     #expect(result.stderr.contains("a library is missing") && result.stderr.contains("libxml2"), "\(result)")
   }
+
+  @Test("without SQLite cookies are kept in memory, with a warning; without libwslay a WebSocket is an error")
+  func optional() async throws {
+    let directory = try TemporaryDirectory()
+    try directory.write("libsqlite3.so.0", "no library")
+    try directory.write("libwslay.so.1", "no library")
+    let server = try ScriptedServer { Reply(fields: [("Set-Cookie", "a=1; Max-Age=60")], $0["Cookie"] ?? "none") }
+    let sockets = try WebSocketFrameTests.server.get()
+    let script = """
+      print(http.get(base).body, http.get(base).body)
+      local task = http.shared:web_socket_task("ws://127.0.0.1:\(sockets.port)/")
+      task:resume()
+      print(select(2, task:wait()).code)
+      """
+    let result = try await runScript(script, [server.url]) { $0.environment["LD_LIBRARY_PATH"] = directory.path }
+    #expect(result.lines == ["none\ta=1", "resource_unavailable"], "\(result)")
+    #expect(result.stderr.contains("libsqlite3 cannot be loaded"), "\(result)")
+    #expect(result.ending == .exited(0), "\(result)")
+  }
 }

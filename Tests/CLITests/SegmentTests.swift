@@ -50,18 +50,11 @@ import Testing
 
     """
 
-  static func sha256(_ bytes: [UInt8]) throws -> String {
+  static func sha256(_ bytes: [UInt8]) async throws -> String {
     let directory = try TemporaryDirectory()
     let path = try directory.write("file", bytes)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/sha256sum")
-    process.arguments = [path]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return String(output.prefix(64))
+    let launch = Launch(program: "/usr/bin/sha256sum", arguments: [path], environment: [:], directory: directory.path)
+    return String(try await RunningProcess(launch, deadline: 30).finish().stdout.prefix(64))
   }
 
   @Test("one file in several parts at once, with progress and a checksum")
@@ -80,7 +73,7 @@ import Testing
       print(r.status, last, steps > 4, r.headers["Content-Length"], r.headers["Content-Range"], r.expected_content_length)
       """
     try await expectScript(
-      script, [server.url, directory.path, try Self.sha256(Self.content)],
+      script, [server.url, directory.path, try await Self.sha256(Self.content)],
       prints: ["200\t3000000\ttrue\t3000000\tnil\t3000000"])
     #expect(directory.names == ["out"])
     #expect(directory.read("out") == Self.content)
@@ -173,7 +166,7 @@ import Testing
       print(r.status)
       """
     try await expectScript(
-      script, [good.url, directory.path + "/out", try Self.sha256(Self.content)], prints: ["200"])
+      script, [good.url, directory.path + "/out", try await Self.sha256(Self.content)], prints: ["200"])
     #expect(directory.read("out") == Self.content)
     #expect(directory.names == ["out"])
   }
@@ -182,16 +175,18 @@ import Testing
   func metalink() async throws {
     let server = try Self.server()
     let directory = try TemporaryDirectory()
-    let pieces = try stride(from: 0, to: Self.size, by: 1_000_000).map {
-      "<hash>\(try Self.sha256(Array(Self.content[$0..<($0 + 1_000_000)])))</hash>"
+    var pieces = ""
+    for offset in stride(from: 0, to: Self.size, by: 1_000_000) {
+      pieces += "<hash>\(try await Self.sha256(Array(Self.content[offset..<(offset + 1_000_000)])))</hash>"
     }
+    let whole = try await Self.sha256(Self.content)
     let document = """
       <?xml version="1.0" encoding="UTF-8"?>
       <metalink xmlns="urn:ietf:params:xml:ns:metalink">
         <file name="../up/file.bin">
           <size>\(Self.size)</size>
-          <hash type="sha-256">\(try Self.sha256(Self.content))</hash>
-          <pieces length="1000000" type="sha-256">\(pieces.joined())</pieces>
+          <hash type="sha-256">\(whole)</hash>
+          <pieces length="1000000" type="sha-256">\(pieces)</pieces>
           <url priority="2">http://127.0.0.1:\(Listener.deafPort)/file</url>
           <url location="de" priority="1">\(server.url)/file</url>
           <url>ftp://127.0.0.1/file</url>
@@ -237,7 +232,7 @@ import Testing
     for _ in 0..<3 {
       let running = try run.start()
       #expect(await running.wrote("begun"))
-      usleep(UInt32.random(in: 50_000...600_000, using: &numbers))
+      try await Task.sleep(for: .microseconds(Int.random(in: 50_000...600_000, using: &numbers)))
       running.signal(SIGKILL)
       _ = await running.finish()
       #expect(directory.read("out").map { $0 == Self.content } ?? true)
@@ -299,7 +294,7 @@ import Testing
     for _ in 0..<2 {
       let running = try run.start()
       #expect(await running.wrote("begun"))
-      usleep(UInt32.random(in: 50_000...700_000, using: &numbers))
+      try await Task.sleep(for: .microseconds(Int.random(in: 50_000...700_000, using: &numbers)))
       running.signal(SIGKILL)
       _ = await running.finish()
       #expect(directory.read("out").map { $0 == Self.content } ?? true)

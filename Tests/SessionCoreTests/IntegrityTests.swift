@@ -11,14 +11,14 @@ struct DigestTests {
   @Test("A checksum is an algorithm and its digits")
   func expected() {
     let text = "sha256:84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
-    #expect(ExpectedDigest(text) == ExpectedDigest(.sha256, Digester.digest(Self.digits)))
+    #expect(ExpectedDigest(text) == ExpectedDigest(.sha256, Hash.sha256.digest(of: Self.digits)))
     #expect(ExpectedDigest(text.uppercased()) == ExpectedDigest(text))
     for bad in ["", "sha256", "sha256:", text + "0", String(text.dropLast()), "sha3:00", "md5:zz", text + ":"] {
       #expect(ExpectedDigest(bad) == nil)
     }
   }
 
-  private static let structured: [([String], DigestAlgorithm?)] = [
+  private static let structured: [([String], Hash?)] = [
     (["sha-256=:\(sha256):"], .sha256), (["md5=:\(md5):, sha-256=:\(sha256):"], .sha256),
     (["unixsum=:AAAA:", " sha-256 = :\(sha256): "], .sha256), (["sha-256=\(sha256)"], nil), (["sha-256=:AAAA:"], nil),
     (["sha-257=:\(sha256):"], nil), ([""], nil), (["sha-256=:"], nil), (["=:x:"], nil), ([], nil),
@@ -30,21 +30,21 @@ struct DigestTests {
     let (values, algorithm) = Self.structured[index]
     let found = DigestFields.structured(values)
     #expect(found?.algorithm == algorithm)
-    if let found { #expect(found.value == Digester.digest(Self.digits, found.algorithm)) }
+    if let found { #expect(found.value == found.algorithm.digest(of: Self.digits)) }
   }
 
   @Test("The older Digest field")
   func old() {
     #expect(DigestFields.old(["SHA-256=\(Self.sha256),MD5=\(Self.md5)"])?.algorithm == .sha256)
-    #expect(DigestFields.old(["md5=\(Self.md5)"])?.value == Digester.digest(Self.digits, .md5))
+    #expect(DigestFields.old(["md5=\(Self.md5)"])?.value == Hash.md5.digest(of: Self.digits))
     #expect(DigestFields.old(["UNIXcksum=3"]) == nil)
   }
 
   @Test("What is expected of the transferred bytes and of the stored ones is checked apart")
   func checks() {
     let checks = BodyChecks()
-    checks.checkTransferred(ExpectedDigest(.md5, Digester.digest([1], .md5)), saidBy: "Content-Digest")
-    checks.checkStored(ExpectedDigest(.md5, Digester.digest([2], .md5)), saidBy: "the option checksum")
+    checks.checkTransferred(ExpectedDigest(.md5, Hash.md5.digest(of: [1])), saidBy: "Content-Digest")
+    checks.checkStored(ExpectedDigest(.md5, Hash.md5.digest(of: [2])), saidBy: "the option checksum")
     checks.checkStored(nil, saidBy: "nobody")
     [1].withUnsafeBytes { checks.take(transferred: UnsafeRawBufferPointer(rebasing: $0[..<1])) }
     #expect(checks.problem(includingStored: false) == nil)

@@ -179,25 +179,26 @@ struct ResumeDataTests {
   func version() {
     var later = Array(Self.data.encoded.dropLast(32))
     later["httpscript resume ".utf8.count] = 2
-    #expect(throws: ResumeData.Problem.unknownVersion) { try ResumeData(decoding: later + Digester.digest(later)) }
+    later += Hash.sha256.digest(of: later)
+    #expect(throws: ResumeData.Problem.unknownVersion) { try ResumeData(decoding: later) }
   }
 
   @Test("Digests are what they should be")
   func digests() {
     let abc = Array("abc".utf8)
-    func hex(_ algorithm: DigestAlgorithm) -> String {
-      Digester.digest(abc, algorithm).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    func hex(_ algorithm: Hash) -> String {
+      Hexadecimal.encode(algorithm.digest(of: abc))
     }
     #expect(hex(.md5) == "900150983cd24fb0d6963f7d28e17f72")
     #expect(hex(.sha1) == "a9993e364706816aba3e25717850c26c9cd0d89d")
     #expect(hex(.sha256) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-    #expect(Digester.digest(abc, .sha512).count == 64)
+    #expect(Hash.sha512.digest(of: abc).count == 64)
     let running = Digester(.sha256)
     abc.withUnsafeBytes { running?.update(UnsafeRawBufferPointer(rebasing: $0[..<1])) }
-    #expect(running?.value == Digester.digest([0x61]))
+    #expect(running?.value == Hash.sha256.digest(of: [0x61]))
     abc.withUnsafeBytes { running?.update(UnsafeRawBufferPointer(rebasing: $0[1...])) }
-    #expect(running?.value == Digester.digest(abc))
+    #expect(running?.value == Hash.sha256.digest(of: abc))
     running?.reset()
-    #expect(running?.value == Digester.digest([]))
+    #expect(running?.value == Hash.sha256.digest(of: []))
   }
 }

@@ -280,6 +280,7 @@ function Job:wait()
   return nil, self.error
 end
 
+-- Ends a job before its function does; what it began is cancelled.
 local function end_early(job, state, reason)
   if job.done then return end
   job.state = state
@@ -293,6 +294,8 @@ local function end_early(job, state, reason)
     wake(job.fiber)
   end
 end
+
+fibers.end_early = end_early
 
 -- job:cancel(): everything it began is cancelled, and its function raises `cancelled` where it waits.
 function Job:cancel()
@@ -316,14 +319,13 @@ local function wait_seconds(seconds)
   if record.error then error(record.error, 0) end
 end
 
-local function check_seconds(seconds, what)
+function fibers.check_seconds(seconds, what)
   if type(seconds) ~= "number" or seconds ~= seconds then misuse("%s must be a number of seconds", what) end
-  return seconds
 end
 
 -- http.sleep(seconds) yields.
 function fibers.sleep(seconds)
-  check_seconds(seconds, "argument #1 of http.sleep")
+  fibers.check_seconds(seconds, "argument #1 of http.sleep")
   fibers.require_yieldable()
   wait_seconds(seconds)
 end
@@ -336,29 +338,6 @@ function fibers.after(seconds, fn)
     timers[timer] = nil
     core.cancel_timer(timer)
   end
-end
-
--- http.with_timeout(seconds, fn, ...) yields -> fn's results, or nil and `timed_out`. What fn raises is raised here.
-function fibers.with_timeout(seconds, fn, ...)
-  check_seconds(seconds, "argument #1 of http.with_timeout")
-  options.expect(fn, "function", "argument #2 of http.with_timeout")
-  fibers.require_yieldable()
-  local job = begin(fn, ...)
-  local disarm = fibers.after(seconds, function()
-    end_early(job, "timed_out", errors.new {
-      domain = "url", code = "timed_out", message = ("not done after %g s"):format(seconds),
-    })
-  end)
-  local ok, reason = pcall(wait_for, job)
-  disarm()
-  unobserved[job] = nil
-  if not ok then
-    job:cancel()
-    error(reason, 0)
-  end
-  if job.results then return table.unpack(job.results, 1, job.results.n) end
-  if job.state == "failed" then error(job.raised.value, 0) end
-  return nil, job.error
 end
 
 -- Events ------------------------------------------------------------------------------------------------------------
@@ -392,32 +371,10 @@ events[events.STOP] = function()
   end
 end
 
--- Jobs that wait for something that cannot happen any more, as nothing is left that could wake them.
-local function report_stranded()
-  local places = {}
-  for fiber, record in pairs(records) do
-    local job = record.scope and record.scope.job
-    if job and job.fiber == fiber and not job.done then
-      local info = type(job.fn) == "function" and debug.getinfo(job.fn, "S")
-      places[#places + 1] = info and ("%s:%d"):format(info.short_src, info.linedefined) or "?"
-    end
-  end
-  table.sort(places)
-  for _, place in ipairs(places) do
-    core.warn("httpscript: the job at " .. place .. " waits for something that cannot happen any more")
-  end
-end
-
 -- The end: failures that nobody looked at, and jobs that nothing will wake.
 function fibers.report_unobserved()
-  if not stopping then report_stranded() end
-  local failed = {}
-  for thing in pairs(unobserved) do failed[#failed + 1] = thing end
-  table.sort(failed, function(a, b) return unobserved[a] < unobserved[b] end)
-  for _, thing in ipairs(failed) do
-    local raised = thing.raised
-    local is_plain = raised and errors.is(raised.value)
-    core.uncaught(is_plain and tostring(thing.error) .. "\n" .. raised.trace or tostring(thing.error.message))
+  if next(unobserved) or next(records) then
+    require("http.leftovers").report(unobserved, not stopping and records or {})
   end
 end
 

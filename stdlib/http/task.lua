@@ -13,6 +13,7 @@ local response = require "http.response"
 local scopes = require "http.scopes"
 local settings_of = require "http.settings"
 local steps = require "http.steps"
+local classes = require "http.task_classes"
 
 local task = {}
 
@@ -22,91 +23,9 @@ local INTEREST = {
   connection_challenge = 128, cache = 256, bare_challenge = 512,
 }
 
--- Fields that a task does not have yet are found here, so that looking at one costs no function call.
-local NO_SETTINGS = {}
-local methods = {
-  kind = "data", state = "suspended", suspensions = 1, settings = NO_SETTINGS,
-  begun = false, done = false, completing = false, draining = false, is_call = false,
-  number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
-  _starter = false, _channel = false, became = false, location = false, location_is_taken = false, written = 0,
-  part = false, reader = false, load = false, load_error = false, next_request = false, interruption = false,
-  stream_body = false,
-  is_ended_by_handler = false,
-  progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
-  count_of_bytes_received = 0, count_of_bytes_sent = 0,
-  count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
-  priority = 0.5, _metrics = false,
-}
-task.methods = methods
-
-local Task = { __name = "http.task", __index = methods }
-
--- A task whose priority has been set: what it is set to is looked at each time.
-local RankedTask = { __name = "http.task" }
-
--- A completed task's metrics and counts are unpacked when a script first looks at them; only then is there a function
--- to call.
-local CompletedTask = { __name = "http.task" }
-
-local UNPACKED = {
-  metrics = true, count_of_bytes_received = true, count_of_bytes_sent = true,
-  count_of_bytes_expected_to_receive = true, count_of_bytes_expected_to_send = true,
-}
-
-local function set_priority(self, value)
-  options.expect(value, "number", "a task's 'priority'")
-  if not (value >= 0 and value <= 1) then options.misuse("a task's 'priority' must be from 0 to 1") end
-  self._priority = value
-  if getmetatable(self) == Task then setmetatable(self, RankedTask) end
-  if self.number then core.set_priority(self.number, value) end
-end
-
-function Task.__newindex(self, name, value)
-  if name == "priority" then return set_priority(self, value) end
-  rawset(self, name, value)
-end
-
-RankedTask.__newindex, CompletedTask.__newindex = Task.__newindex, Task.__newindex
-
-function RankedTask.__index(self, name)
-  if name == "priority" then return self._priority end
-  return methods[name]
-end
-
-function CompletedTask.__index(self, name)
-  if name == "priority" then return rawget(self, "_priority") or methods.priority end
-  if not UNPACKED[name] or not self._metrics then return methods[name] end
-  local unpack = require "http.metrics"
-  self.metrics = unpack.unpack(self._metrics)
-  self.count_of_bytes_sent, self.count_of_bytes_received, self.count_of_bytes_expected_to_send,
-    self.count_of_bytes_expected_to_receive = unpack.counts(self._metrics)
-  return rawget(self, name)
-end
-
-function Task:__tostring()
-  return ("http.task: %s %d (%s)"):format(self.kind, self.identifier, self.state)
-end
-
-RankedTask.__tostring, CompletedTask.__tostring = Task.__tostring, Task.__tostring
-
--- Each class of tasks has another one for when they are completed.
-local completed_class = { [Task] = CompletedTask, [RankedTask] = CompletedTask, [CompletedTask] = CompletedTask }
-
--- The class of tasks that have these methods beside those of all tasks.
-function task.subclass(own)
-  setmetatable(own, { __index = methods })
-  local class = { __name = "http.task", __index = own, __tostring = Task.__tostring }
-  local completed = { __name = "http.task", __tostring = Task.__tostring }
-  function completed.__index(self, name)
-    local value = own[name]
-    if value ~= nil and not UNPACKED[name] then return value end
-    return CompletedTask.__index(self, name)
-  end
-  completed_class[class], completed_class[completed] = completed, completed
-  return class
-end
-
-function task.is(value) return completed_class[getmetatable(value)] ~= nil end
+local methods, completed_class = classes.methods, classes.completed
+local Task, CompletedTask = classes.Task, classes.CompletedTask
+task.methods, task.subclass, task.is = methods, classes.subclass, classes.is
 
 local function notify(self, name) require("http.notifications").post(name, self) end
 
@@ -273,13 +192,15 @@ local function fail_at_once(self, err)
 end
 task.fail_at_once = fail_at_once
 
--- Makes a task that has no number yet one of those under way; false, and it fails, when the script is being ended.
-function task.enlist(self)
+-- Makes a task that has no number yet one of those under way; false, and it fails, when something is wrong with it or
+-- the script is being ended.
+function task.enlist(self, problem)
   self.begun, self.suspensions, self.state = true, 0, "running"
   self.scope = fibers.scope()
   if active.observed then notify(self, "task_did_start") end
-  if fibers.is_stopping() then
-    fail_at_once(self, errors.cancelled("the script is being ended"))
+  if fibers.is_stopping() then problem = errors.cancelled("the script is being ended") end
+  if problem then
+    fail_at_once(self, problem)
     return false
   end
   active.add(self)
@@ -303,14 +224,9 @@ function task.start_transfer(self)
   if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
   local scheme, user, secret = settings_of.auth(self.settings.auth)
   local interest, destination, path = interest_of(self), destination_of(self)
-  self.begun, self.suspensions, self.state = true, 0, "running"
-  self.scope = fibers.scope()
-  if active.observed then notify(self, "task_did_start") end
-  if fibers.is_stopping() then return fail_at_once(self, errors.cancelled("the script is being ended")) end
-  if not fine then return fail_at_once(self, fields) end
+  if not task.enlist(self, not fine and fields) then return end
   if type(extra) == "function" then self.reader = extra end
-  local number = active.add(self)
-  scopes.join(self.scope, self)
+  local number = self.number
   if kind ~= "parts" then
     return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret)
   end

@@ -7,6 +7,12 @@
 #ifndef CLATELIBRARIES_H
 #define CLATELIBRARIES_H
 
+#include <stdbool.h>
+
+/// Loads a library of the list by its file's name; false where it is missing. For what can go on without it: a call of
+/// one of its functions would end the process.
+bool late_load(const char *file);
+
 /// The address of the function whose slot this is, which from now on is in the slot. When its library cannot be had,
 /// the process ends with a message and exit status 1. For entries.S only.
 void *late_resolve(void **slot);

@@ -97,9 +97,7 @@ extension Outbox {
   private func append(_ request: Request) {
     append(request.method)
     append(request.url)
-    var block: [UInt8] = []
-    for field in request.headers { block += Array(field.name.utf8) + [0] + field.value + [0] }
-    append(block)
+    append(TaskArguments.flat(request.headers))
     if case .none = request.body { append(false) } else { append(true) }
   }
 

@@ -190,10 +190,17 @@ enum CoreModule {
   static func answer(
     _ name: String, _ scheduler: Scheduler, _ make: @escaping (HostCall) -> Answer?
   ) -> NativeModule.Function {
+    submitting(name, scheduler) { task, call in make(call).map { .answer(task, $0) } }
+  }
+
+  /// A function whose first argument is a task's number, and whose others are made into a command for it.
+  static func submitting(
+    _ name: String, _ scheduler: Scheduler, _ make: @escaping (TaskID, HostCall) -> Command?
+  ) -> NativeModule.Function {
     .init(name) { call in
       guard let id = call.integer(1) else { return call.wrongType(1, "task") }
-      guard let answer = make(call) else { return call.raise("incomplete answer") }
-      scheduler.submit(.answer(TaskID(id), answer))
+      guard let command = make(TaskID(id), call) else { return call.raise("incomplete arguments of \(name)") }
+      scheduler.submit(command)
       return .returned
     }
   }

@@ -5,11 +5,7 @@ enum DownloadFunctions {
   /// cancel_keeping, keep_download, remove_download, resume_request.
   static func make(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
-      .init("cancel_keeping") { call in
-        guard let id = call.integer(1) else { return call.wrongType(1, "task") }
-        scheduler.submit(.cancelTaskKeeping(TaskID(id)))
-        return .returned
-      },
+      CoreModule.submitting("cancel_keeping", scheduler) { task, _ in .cancelTaskKeeping(task) },
       .init("keep_download") { call in
         guard let part = call.string(1) else { return call.wrongType(1, "string") }
         guard let kept = call.string(2) else { return call.wrongType(2, "string") }
@@ -33,9 +29,7 @@ enum DownloadFunctions {
       return .returned
     }
     call.results.append(data.url)
-    var fields: [UInt8] = []
-    for field in data.headers { fields += Array(field.name.utf8) + [0] + field.value + [0] }
-    fields.withUnsafeBytes(call.results.append(copying:))
+    call.results.append(TaskArguments.flat(data.headers))
     return .returned
   }
 }

@@ -92,7 +92,7 @@ enum PartModule {
     return .returned
   }
 
-  private static func algorithm(_ call: HostCall) -> DigestAlgorithm? {
-    call.string(2).flatMap(DigestAlgorithm.init(rawValue:))
+  private static func algorithm(_ call: HostCall) -> Hash? {
+    call.string(2).flatMap(Hash.init(rawValue:))
   }
 }

@@ -63,22 +63,12 @@ enum StreamFunctions {
   private static func webSocket(
     _ name: String, _ scheduler: Scheduler, _ make: @escaping (HostCall) -> WebSocketCommand?
   ) -> NativeModule.Function {
-    .init(name) { call in
-      guard let id = call.integer(1) else { return call.wrongType(1, "task") }
-      guard let command = make(call) else { return call.raise("incomplete WebSocket command") }
-      scheduler.submit(.webSocket(TaskID(id), command))
-      return .returned
-    }
+    CoreModule.submitting(name, scheduler) { task, call in make(call).map { .webSocket(task, $0) } }
   }
 
   private static func command(
     _ name: String, _ scheduler: Scheduler, _ make: @escaping (HostCall) -> StreamCommand?
   ) -> NativeModule.Function {
-    .init(name) { call in
-      guard let id = call.integer(1) else { return call.wrongType(1, "task") }
-      guard let command = make(call) else { return call.raise("incomplete stream command") }
-      scheduler.submit(.stream(TaskID(id), command))
-      return .returned
-    }
+    CoreModule.submitting(name, scheduler) { task, call in make(call).map { .stream(task, $0) } }
   }
 }

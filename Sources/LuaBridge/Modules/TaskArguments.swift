@@ -92,6 +92,11 @@ enum TaskArguments {
     return parts
   }
 
+  /// What `fields` reads: each name and value ended by NUL.
+  static func flat(_ fields: [HeaderField]) -> [UInt8] {
+    fields.reduce(into: []) { $0 += Array($1.name.utf8) + [0] + $1.value + [0] }
+  }
+
   static func fields(_ block: UnsafeRawBufferPointer?) -> [HeaderField] {
     guard let block, !block.isEmpty else { return [] }
     let texts = block.split(separator: 0, omittingEmptySubsequences: false)

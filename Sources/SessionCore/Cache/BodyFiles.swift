@@ -15,7 +15,7 @@ struct BodyFiles {
 
   /// A file that is being written. Nil where it cannot be made.
   func create() -> BodyWriter? {
-    let name = SHA256Digest.text((0..<16).map { _ in UInt8.random(in: .min ... .max) })
+    let name = Hexadecimal.encode((0..<16).map { _ in UInt8.random(in: .min ... .max) })
     let temporary = "\(directory)/\(Self.folder(name))/.\(name)"
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
     var descriptor = Glibc.open(temporary, flags, 0o600)
@@ -42,7 +42,7 @@ struct BodyFiles {
       return file.digest() == digest ? .file(file) : nil
     }
     defer { close(descriptor) }
-    guard let bytes = Self.read(descriptor, length), bytes.withBytes(SHA256Digest.of) == digest else { return nil }
+    guard let bytes = Self.read(descriptor, length), bytes.withBytes(Hash.sha256.digest) == digest else { return nil }
     return .memory(bytes)
   }
 
@@ -191,13 +191,13 @@ final class BodyFile {
   }
 
   func digest() -> [UInt8]? {
-    let digest = SHA256Digest()
+    guard let digester = Digester(.sha256) else { return nil }
     var offset = 0
     while offset < length {
       guard let piece = read(at: offset, length - offset) else { return nil }
-      piece.withBytes(digest.update)
+      piece.withBytes(digester.update)
       offset += piece.count
     }
-    return digest.finish()
+    return digester.value
   }
 }

@@ -6,7 +6,7 @@ final class BodyRecorder {
   private var bytes = Bytes()
   private var length = 0
   private var writer: BodyWriter?
-  private let digest = SHA256Digest()
+  private let digester = Digester(.sha256)
 
   /// What is kept in memory for want of a disk.
   private static let memoryLimit = 4 << 20
@@ -21,7 +21,7 @@ final class BodyRecorder {
     length += piece.count
     guard length <= limit else { return false }
     if let writer {
-      digest.update(piece)
+      digester?.update(piece)
       return writer.write(piece)
     }
     guard bytes.append(piece) else { return false }
@@ -36,7 +36,7 @@ final class BodyRecorder {
       return bytes.count <= Self.memoryLimit
     }
     writer = made
-    bytes.withBytes(digest.update)
+    if let digester { bytes.withBytes(digester.update) }
     let isWritten = bytes.withBytes(made.write)
     bytes = Bytes()
     return isWritten
@@ -47,7 +47,8 @@ final class BodyRecorder {
   /// Where the body is, now that it is whole. Once; nil where it could not be kept.
   func place() -> StoredResponse.Place? {
     guard let writer else { return .memory(bytes) }
-    return writer.commit() ? .file(name: writer.name, digest: digest.finish()) : nil
+    guard let digester, writer.commit() else { return nil }
+    return .file(name: writer.name, digest: digester.value)
   }
 
   /// The whole body in memory, to be looked at; nil where it cannot be read.

@@ -228,13 +228,15 @@ public final class ResponseCache {
   /// Writes the body to its file.
   private func written(_ response: StoredResponse, _ disk: DiskTier) -> Written? {
     guard case .memory(let bytes) = response.place else { return nil }
-    guard let writer = disk.bodies.create(), bytes.withBytes(writer.write), writer.commit() else {
+    guard let writer = disk.bodies.create(), bytes.withBytes(writer.write), writer.commit(),
+      let digest = bytes.withBytes(Hash.sha256.digest)
+    else {
       disk.failed()
       memory.put(response)
       return nil
     }
     var result = response
-    result.place = .file(name: writer.name, digest: bytes.withBytes(SHA256Digest.of))
+    result.place = .file(name: writer.name, digest: digest)
     return Written(response: result, original: response, bytes: bytes)
   }
 

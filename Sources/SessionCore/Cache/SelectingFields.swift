@@ -20,7 +20,8 @@ struct SelectingFields: Equatable, Sendable {
     // Another user's response is no answer, whether the server says so or not.
     if request.isAuthenticated, !directives.has("public") { names.append("authorization") }
     for name in names where !fields.contains(where: { $0.name == name }) {
-      fields.append(Field(name: name, digest: Self.digest(name, request)))
+      guard let digest = Self.digest(name, request) else { throw MatchesNothing() }
+      fields.append(Field(name: name, digest: digest))
     }
   }
 
@@ -29,10 +30,12 @@ struct SelectingFields: Equatable, Sendable {
     fields.allSatisfy { $0.digest == Self.digest($0.name, request) }
   }
 
-  /// The key goes into it, so that digests of two URLs cannot be compared.
-  private static func digest(_ name: String, _ request: CacheRequest) -> [UInt8] {
+  /// Empty for a field that is absent; nil, which is like no other, where it cannot be had. The key goes into it, so that
+  /// digests of two URLs cannot be compared.
+  private static func digest(_ name: String, _ request: CacheRequest) -> [UInt8]? {
     guard let value = value(name, request) else { return [] }
-    return Array(SHA256Digest.of(Array("\(request.key)\0\(name)\0\(value)".utf8)).prefix(16))
+    let text = Array("\(request.key)\0\(name)\0\(value)".utf8)
+    return text.withUnsafeBytes { Hash.sha256.digest($0) }.map { Array($0.prefix(16)) }
   }
 
   /// What the request says in a field; nil where it has none.
@@ -58,12 +61,12 @@ struct SelectingFields: Equatable, Sendable {
   // MARK: On disk
 
   /// Names and digests, each digest in hexadecimal.
-  var text: String { fields.map { "\($0.name)=\(SHA256Digest.text($0.digest))" }.joined(separator: "\n") }
+  var text: String { fields.map { "\($0.name)=\(Hexadecimal.encode($0.digest))" }.joined(separator: "\n") }
 
   init?(text: String) {
     for line in text.split(separator: "\n") {
       guard let equals = line.firstIndex(of: "="),
-        let digest = SHA256Digest.bytes(String(line[line.index(after: equals)...]))
+        let digest = Hexadecimal.decode(line[line.index(after: equals)...])
       else { return nil }
       fields.append(Field(name: String(line[..<equals]), digest: digest))
     }

@@ -53,8 +53,8 @@ final class BodyChecks {
       let name = check.expected.algorithm.rawValue
       return TaskError(
         .checksumMismatch,
-        "the \(name) of what came is \(ExpectedDigest.hexadecimal(value)), and not "
-          + "\(ExpectedDigest.hexadecimal(check.expected.value)) (\(check.source))")
+        "the \(name) of what came is \(Hexadecimal.encode(value)), and not "
+          + "\(Hexadecimal.encode(check.expected.value)) (\(check.source))")
     }
     return nil
   }

@@ -1,9 +1,9 @@
 /// What the digest of a file or body must be.
 public struct ExpectedDigest: Equatable, Sendable {
-  public var algorithm: DigestAlgorithm
+  public var algorithm: Hash
   public var value: [UInt8]
 
-  public init(_ algorithm: DigestAlgorithm, _ value: [UInt8]) {
+  public init(_ algorithm: Hash, _ value: [UInt8]) {
     self.algorithm = algorithm
     self.value = value
   }
@@ -11,31 +11,10 @@ public struct ExpectedDigest: Equatable, Sendable {
   /// Of a text like `sha256:` and the digest in hexadecimal; nil for any other.
   public init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    guard parts.count == 2, let algorithm = DigestAlgorithm(rawValue: parts[0].lowercased()),
-      let value = Self.bytes(ofHexadecimal: parts[1]), value.count == algorithm.size
+    guard parts.count == 2, let algorithm = Hash(rawValue: parts[0].lowercased()),
+      let value = Hexadecimal.decode(parts[1]), value.count == algorithm.size
     else { return nil }
     self.init(algorithm, value)
-  }
-
-  private static func bytes(ofHexadecimal text: Substring) -> [UInt8]? {
-    let digits = text.utf8.map { byte -> UInt8? in
-      switch byte {
-      case 0x30...0x39: return byte - 0x30
-      case 0x41...0x46, 0x61...0x66: return (byte | 0x20) - 0x57
-      default: return nil
-      }
-    }
-    guard digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = digits[index], let low = digits[index + 1] else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
-  }
-
-  static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }
 }
 
@@ -71,7 +50,7 @@ enum DigestFields {
     return text.withUTF8 { Base64.decode(UnsafeRawBufferPointer($0)) }
   }
 
-  private static func algorithm(_ name: String) -> DigestAlgorithm? {
+  private static func algorithm(_ name: String) -> Hash? {
     switch name.lowercased() {
     case "sha-512": return .sha512
     case "sha-256": return .sha256

@@ -74,14 +74,14 @@ public struct ResumeData: Equatable, Sendable {
     writer.append(digest)
     writer.append(validator.kindAndText)
     writer.append(total ?? -1)
-    return writer.bytes + Digester.digest(writer.bytes)
+    return writer.bytes + Hash.sha256.digest(of: writer.bytes)
   }
 
   public init(decoding bytes: [UInt8]) throws(Problem) {
-    let digestSize = DigestAlgorithm.sha256.size
+    let digestSize = Hash.sha256.size
     guard bytes.count > Self.magic.count + digestSize, bytes.starts(with: Self.magic) else { throw .damaged }
     let content = Array(bytes.dropLast(digestSize))
-    guard Digester.digest(content) == Array(bytes.suffix(digestSize)) else { throw .damaged }
+    guard Hash.sha256.digest(of: content) == Array(bytes.suffix(digestSize)) else { throw .damaged }
     guard bytes[Self.magic.count] == Self.version else { throw .unknownVersion }
     var reader = ByteReader(content[(Self.magic.count + 1)...])
     guard let read = Self.read(&reader), reader.isAtEnd else { throw .damaged }

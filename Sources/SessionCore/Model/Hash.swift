@@ -4,7 +4,18 @@ import COpenSSL
 public enum Hash: String, CaseIterable, Sendable {
   case md5, sha1, sha256, sha384, sha512
 
-  private var method: OpaquePointer? {
+  /// Bytes of a digest.
+  public var size: Int {
+    switch self {
+    case .md5: 16
+    case .sha1: 20
+    case .sha256: 32
+    case .sha384: 48
+    case .sha512: 64
+    }
+  }
+
+  var method: OpaquePointer? {
     switch self {
     case .md5: EVP_md5()
     case .sha1: EVP_sha1()
@@ -18,6 +29,9 @@ public enum Hash: String, CaseIterable, Sendable {
   public func digest(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
     Self.result { EVP_Digest(bytes.baseAddress, bytes.count, $0, $1, method, nil) == 1 }
   }
+
+  /// The same; empty where the library refuses.
+  func digest(of bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { digest($0) } ?? [] }
 
   /// HMAC (RFC 2104).
   public func hmac(key: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) -> [UInt8]? {

@@ -56,14 +56,14 @@ public final class PartFile {
   }
 
   /// The digest of so many bytes from there, in hexadecimal; nil where they cannot be read.
-  public func digest(_ algorithm: DigestAlgorithm, offset: Int, count: Int) -> String? {
+  public func digest(_ algorithm: Hash, offset: Int, count: Int) -> String? {
     guard let digester = Digester(algorithm), read(offset: offset, count: count, into: digester) else { return nil }
-    return ExpectedDigest.hexadecimal(digester.value)
+    return Hexadecimal.encode(digester.value)
   }
 
   /// Reads on in the whole file, as far as `step` goes: nil as long as there is more, then its digest in hexadecimal
   /// (empty where it cannot be read).
-  public func digestWhole(_ algorithm: DigestAlgorithm, step: Int) -> String? {
+  public func digestWhole(_ algorithm: Hash, step: Int) -> String? {
     if digester?.algorithm != algorithm {
       digester = Digester(algorithm)
       digested = 0
@@ -74,7 +74,7 @@ public final class PartFile {
     digested += count
     guard digested >= length else { return nil }
     self.digester = nil
-    return ExpectedDigest.hexadecimal(digester.value)
+    return Hexadecimal.encode(digester.value)
   }
 
   private func read(offset: Int, count: Int, into digester: Digester) -> Bool {

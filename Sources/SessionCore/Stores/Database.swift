@@ -1,4 +1,5 @@
-import CSQLiteShim
+import CLateLibraries
+import CSQLite
 import Glibc
 
 /// Why a database did not do what it was asked to, in SQLite's number and words.
@@ -22,7 +23,6 @@ struct DatabaseProblem: Error {
 /// at the same time. `DatabaseFile` opens one so that it can be relied upon.
 final class Database {
   let path: String
-  fileprivate let library: UnsafePointer<csqlite_functions>
   fileprivate let handle: OpaquePointer
   private var statements: [String: Statement] = [:]
   /// Device and number of the file that was opened.
@@ -33,26 +33,25 @@ final class Database {
 
   /// Opens a file that exists.
   init(path: String) throws(DatabaseProblem) {
-    guard let library = csqlite_load() else {
+    guard late_load("libsqlite3.so.0") else {
       throw DatabaseProblem(code: SQLITE_CANTOPEN, message: "libsqlite3 cannot be loaded")
     }
     var handle: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
-    let result = library.pointee.open_v2(path, &handle, flags, nil)
+    let result = sqlite3_open_v2(path, &handle, flags, nil)
     guard result == SQLITE_OK, let handle else {
-      _ = library.pointee.close_v2(handle)
-      throw DatabaseProblem(code: result, message: Self.text(library.pointee.errstr(result)))
+      _ = sqlite3_close_v2(handle)
+      throw DatabaseProblem(code: result, message: Self.text(sqlite3_errstr(result)))
     }
     self.path = path
     file = Self.fileNow(at: path)
-    self.library = library
     self.handle = handle
-    _ = library.pointee.busy_timeout(handle, Self.patience)
+    _ = sqlite3_busy_timeout(handle, Self.patience)
   }
 
   deinit {
     statements.values.forEach { $0.finalize() }
-    _ = library.pointee.close_v2(handle)
+    _ = sqlite3_close_v2(handle)
   }
 
   /// False when another file is at the path by now: what is written here is seen by nobody any more.
@@ -67,10 +66,10 @@ final class Database {
   }
 
   /// Rows changed by the last statement.
-  var changes: Int { Int(library.pointee.changes(handle)) }
+  var changes: Int { Int(sqlite3_changes(handle)) }
 
   /// The number of the row inserted last.
-  var lastInsertedRow: Int { Int(library.pointee.last_insert_rowid(handle)) }
+  var lastInsertedRow: Int { Int(sqlite3_last_insert_rowid(handle)) }
 
   /// Runs a statement that gives no rows, or whose rows are of no interest.
   func run(_ sql: String, _ values: SQLValue...) throws(DatabaseProblem) {
@@ -110,7 +109,7 @@ final class Database {
       try run("COMMIT")
       return value
     } catch {
-      if library.pointee.get_autocommit(handle) == 0 { try? run("ROLLBACK") }
+      if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
       throw error
     }
   }
@@ -128,7 +127,7 @@ final class Database {
   }
 
   fileprivate func problem(_ code: Int32) -> DatabaseProblem {
-    DatabaseProblem(code: code, message: Self.text(library.pointee.errmsg(handle)))
+    DatabaseProblem(code: code, message: Self.text(sqlite3_errmsg(handle)))
   }
 }
 
@@ -150,41 +149,39 @@ struct Row {
   fileprivate let statement: Statement
 
   func isNull(_ column: Int) -> Bool {
-    statement.library.pointee.column_type(statement.handle, Int32(column)) == SQLITE_NULL
+    sqlite3_column_type(statement.handle, Int32(column)) == SQLITE_NULL
   }
-  func integer(_ column: Int) -> Int { Int(statement.library.pointee.column_int64(statement.handle, Int32(column))) }
+  func integer(_ column: Int) -> Int { Int(sqlite3_column_int64(statement.handle, Int32(column))) }
   func boolean(_ column: Int) -> Bool { integer(column) != 0 }
-  func real(_ column: Int) -> Double { statement.library.pointee.column_double(statement.handle, Int32(column)) }
+  func real(_ column: Int) -> Double { sqlite3_column_double(statement.handle, Int32(column)) }
 
   func text(_ column: Int) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
   func bytes(_ column: Int) -> [UInt8] {
-    guard let start = statement.library.pointee.column_blob(statement.handle, Int32(column)) else { return [] }
-    let count = Int(statement.library.pointee.column_bytes(statement.handle, Int32(column)))
+    guard let start = sqlite3_column_blob(statement.handle, Int32(column)) else { return [] }
+    let count = Int(sqlite3_column_bytes(statement.handle, Int32(column)))
     return Array(UnsafeRawBufferPointer(start: start, count: count))
   }
 }
 
 /// A compiled statement.
 private final class Statement {
-  let library: UnsafePointer<csqlite_functions>
   let handle: OpaquePointer?
   private unowned let database: Database
 
   init(_ sql: String, in database: Database) throws(DatabaseProblem) {
     self.database = database
-    library = database.library
     var made: OpaquePointer?
-    let result = library.pointee.prepare_v2(database.handle, sql, -1, &made, nil)
+    let result = sqlite3_prepare_v2(database.handle, sql, -1, &made, nil)
     handle = made
     if result != SQLITE_OK { throw database.problem(result) }
   }
 
-  func finalize() { _ = library.pointee.finalize(handle) }
+  func finalize() { _ = sqlite3_finalize(handle) }
 
   func reset() {
-    _ = library.pointee.reset(handle)
-    _ = library.pointee.clear_bindings(handle)
+    _ = sqlite3_reset(handle)
+    _ = sqlite3_clear_bindings(handle)
   }
 
   func bind(_ values: [SQLValue]) throws(DatabaseProblem) {
@@ -196,20 +193,20 @@ private final class Statement {
 
   private func bind(_ value: SQLValue, at place: Int32) -> Int32 {
     switch value {
-    case .null: return library.pointee.bind_null(handle, place)
-    case .integer(let number): return library.pointee.bind_int64(handle, place, sqlite3_int64(number))
-    case .real(let number): return library.pointee.bind_double(handle, place, number)
-    case .text(let text): return library.pointee.bind_text(handle, place, text, -1, csqlite_transient())
+    case .null: return sqlite3_bind_null(handle, place)
+    case .integer(let number): return sqlite3_bind_int64(handle, place, sqlite3_int64(number))
+    case .real(let number): return sqlite3_bind_double(handle, place, number)
+    case .text(let text): return sqlite3_bind_text(handle, place, text, -1, csqlite_transient())
     case .blob(let bytes):
       // An empty array has no address, and that would mean NULL.
-      guard !bytes.isEmpty else { return library.pointee.bind_blob(handle, place, "", 0, csqlite_transient()) }
-      return library.pointee.bind_blob(handle, place, bytes, Int32(clamping: bytes.count), csqlite_transient())
+      guard !bytes.isEmpty else { return sqlite3_bind_blob(handle, place, "", 0, csqlite_transient()) }
+      return sqlite3_bind_blob(handle, place, bytes, Int32(clamping: bytes.count), csqlite_transient())
     }
   }
 
   /// Goes on to the next row. False: there is none.
   func step() throws(DatabaseProblem) -> Bool {
-    let result = library.pointee.step(handle)
+    let result = sqlite3_step(handle)
     switch result {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false

@@ -1,5 +1,5 @@
 import CCurlShim
-import CSQLiteShim
+import CSQLite
 import Glibc
 
 /// The file of a store, opened so that the store can rely on it: made when it is not there (for the user alone),

@@ -1,3 +1,4 @@
+import CLateLibraries
 import CWslay
 
 /// Frames of a WebSocket's client, by libwslay: bytes in and out, messages in and out. It answers pings and the other
@@ -23,8 +24,9 @@ final class WebSocketFraming {
   /// No more than this is made of messages before some of it has left.
   private static let outputLimit = 64 * 1024
 
-  /// `maximum`: of a message's length, on the wire. nil: there is no memory.
+  /// `maximum`: of a message's length, on the wire. nil: there is no libwslay, or no memory.
   init?(maximum: Int, allowsCompression: Bool) {
+    guard late_load("libwslay.so.1") else { return nil }
     var callbacks = wslay_event_callbacks()
     callbacks.recv_callback = Self.take
     callbacks.send_callback = Self.give

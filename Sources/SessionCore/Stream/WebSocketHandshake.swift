@@ -105,11 +105,7 @@ struct WebSocketHandshake {
 
   /// What the server makes of a key (RFC 6455 §4.2.2).
   static func accept(_ key: String) -> String {
-    let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-    var length: UInt32 = 0
-    EVP_Digest(text, text.count, &digest, &length, EVP_sha1(), nil)
-    return base64(Array(digest[..<Int(length)]))
+    base64(Hash.sha1.digest(of: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
   }
 
   private static func base64(_ bytes: [UInt8]) -> String {

@@ -53,7 +53,7 @@ final class WebSocketTask: StreamConsumer {
   /// And so many messages, which may be empty.
   private static let backlogCount = 256
 
-  /// nil: there is no memory.
+  /// nil: there is no libwslay, or no memory.
   init?(
     id: TaskID, stream: StreamTask, maximum: Int, compression: WebSocketHandshake.CompressionAgreement?
   ) {

@@ -60,7 +60,7 @@ extension Transfer {
   private var completionBody: Bytes? {
     if sink.isMemory { return sink.collected }
     guard let download, download.isWindow, let digester = download.digester else { return nil }
-    return Bytes(ExpectedDigest.hexadecimal(digester.value))
+    return Bytes(Hexadecimal.encode(digester.value))
   }
 
   /// Lets go of everything without a word; the core itself is going.

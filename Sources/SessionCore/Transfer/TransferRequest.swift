@@ -8,12 +8,14 @@ extension Transfer {
   /// the task.
   func findHost() -> Bool {
     guard lookUpHost() else { return false }
-    guard let hsts = session.hsts, let host, host.scheme == "http", hsts.covers(host.name, now: core.now) else {
-      return true
+    if let hsts = session.hsts, let host, host.scheme == "http", hsts.covers(host.name, now: core.now) {
+      request.url = HSTSStorage.secured(request.url)
+      urlLook = URLLook(request.url)
+      guard lookUpHost() else { return false }
     }
-    request.url = HSTSStorage.secured(request.url)
-    urlLook = URLLook(request.url)
-    return lookUpHost()
+    guard let problem = host?.problem else { return true }
+    fail(problem)
+    return false
   }
 
   private func lookUpHost() -> Bool {
@@ -23,7 +25,7 @@ extension Transfer {
       url = request.url
       urlCredentials = originCredentials
       host = known
-      return mayAsk(known)
+      return true
     }
     if let problem = SchemeCheck.problem(with: request.url) { return findLoad(problem) }
     if let problem = parseURL(into: session.scratchURL) {
@@ -33,17 +35,8 @@ extension Transfer {
     let authority =
       look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
     host = session.host(of: session.scratchURL, authority: authority, service: service)
-    guard let host else {
-      fail(TaskError(.badURL, "a URL without a host: \(url)"))
-      return false
-    }
-    return mayAsk(host)
-  }
-
-  private func mayAsk(_ host: Host) -> Bool {
-    guard let problem = host.problem else { return true }
-    fail(problem)
-    return false
+    if host == nil { fail(TaskError(.badURL, "a URL without a host: \(url)")) }
+    return host != nil
   }
 
   private func knownHost(_ look: URLLook) -> Host? {

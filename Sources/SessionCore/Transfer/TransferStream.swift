@@ -83,7 +83,7 @@ extension Transfer {
         id: id, stream: stream, maximum: options.webSocketRequest?.maximumMessage ?? 0,
         compression: agreement.compression)
     else {
-      fail(TaskError(.resourceUnavailable, "no memory for a WebSocket", url: url))
+      fail(TaskError(.resourceUnavailable, "WebSockets need libwslay, which cannot be loaded", url: url))
       return false
     }
     self.webSocket = webSocket

@@ -51,12 +51,12 @@ public final class Certificate {
   }
 
   /// Of the certificate's DER.
-  public var sha256: Fingerprint { OpenSSL.digest(der) }
+  public var sha256: Fingerprint { Fingerprint(of: der) }
 
   /// Of the public key with its algorithm (SubjectPublicKeyInfo), which is what pins of keys are made from (RFC 7469).
   public var publicKeySHA256: Fingerprint {
     let key = X509_get_X509_PUBKEY(x509)
-    return OpenSSL.digest(OpenSSL.encode { i2d_X509_PUBKEY(key, $0) })
+    return Fingerprint(of: OpenSSL.encode { i2d_X509_PUBKEY(key, $0) })
   }
 
   /// Unix seconds.
@@ -77,18 +77,17 @@ public struct Fingerprint: Hashable, Sendable {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
+  /// Of an encoded certificate or key.
+  init(of encoded: [UInt8]) { self.init(Hash.sha256.digest(of: encoded)) }
+
   /// Nil for what is not 64 hexadecimal digits.
   public init?(hexadecimal text: String) {
-    let digits = text.utf8.map(Self.digit)
-    guard digits.count == 64, !digits.contains(16) else { return nil }
-    bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    guard let bytes = Hexadecimal.decode(text), bytes.count == 32 else { return nil }
+    self.bytes = bytes
   }
 
   /// In lower case.
-  public var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
+  public var hexadecimal: String { Hexadecimal.encode(bytes) }
 
   /// As curl and RFC 7469 write pins: `sha256//` and Base64.
   public var pin: String {
@@ -101,15 +100,5 @@ public struct Fingerprint: Hashable, Sendable {
     let digest = Array(text.utf8.dropFirst(8)).withUnsafeBytes(Base64.decode)
     guard let digest, digest.count == 32 else { return nil }
     bytes = digest
-  }
-
-  /// 16 for what is no digit.
-  private static func digit(_ byte: UInt8) -> UInt8 {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: 16
-    }
   }
 }

@@ -23,16 +23,6 @@ enum OpenSSL {
     return String(decoding: UnsafeRawBufferPointer(start: bytes, count: max(0, length)), as: UTF8.self)
   }
 
-  /// SHA-256.
-  static func digest(_ bytes: [UInt8]) -> Fingerprint {
-    Fingerprint(
-      [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
-        var length: UInt32 = 0
-        EVP_Digest(bytes, bytes.count, buffer.baseAddress, &length, EVP_sha256(), nil)
-        count = Int(length)
-      })
-  }
-
   /// The elements of a stack of certificates, as they are; nil is an empty one.
   static func elements(_ stack: OpaquePointer?) -> [OpaquePointer] {
     (0..<max(0, OPENSSL_sk_num(stack))).compactMap { OPENSSL_sk_value(stack, $0).map(OpaquePointer.init) }

@@ -22,7 +22,7 @@ enum PEM {
     reading(bytes) { memory in
       var found: [Fingerprint] = []
       while let key = PEM_read_bio_PUBKEY(memory, nil, withoutPassword, nil) {
-        found.append(OpenSSL.digest(OpenSSL.encode { i2d_PUBKEY(key, $0) }))
+        found.append(Fingerprint(of: OpenSSL.encode { i2d_PUBKEY(key, $0) }))
         EVP_PKEY_free(key)
       }
       return found

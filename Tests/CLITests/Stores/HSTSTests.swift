@@ -26,6 +26,12 @@ import Testing
         """, ["200", "GET /x\ttrue"]
       ),
       ("print(assert(session():get(plain .. '/x')).body)", ["GET /x"]),
+      (
+        """
+        local strict = { ca_file = arg[1], transport_security = { allows_arbitrary_loads = false } }
+        print(assert(http.session(strict):get(plain .. '/x')).body)
+        """, ["GET /x"]
+      ),
       ("print(session('ephemeral'):get(plain .. '/x', { timeout = 20 }) == nil)", ["true"]),
       ("local s = session() s:reset() print(s:get(plain .. '/x', { timeout = 20 }) == nil)", ["true"]),
       ("print(session():get(plain .. '/x', { timeout = 20 }) == nil)", ["true"]),

@@ -85,17 +85,8 @@ import Testing
     }
     #expect(result.lines.count == claims.count)
     for path in paths.prefix(2) {
-      let integrity =
-        "import sqlite3,sys; print(sqlite3.connect(sys.argv[1]).execute('pragma integrity_check').fetchone()[0])"
-      let python = Process()
-      python.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-      python.arguments = ["-c", integrity, path]
-      let output = Pipe()
-      python.standardOutput = output
-      try python.run()
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      python.waitUntilExit()
-      #expect(text == "ok\n")
+      let text = try await sqliteFromOutside(path, "print(db.execute('pragma integrity_check').fetchone()[0])")
+      #expect(text == "ok")
       #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
     }
   }

@@ -1,0 +1,94 @@
+-- The classes of tasks: what a task's fields are before and after it is completed.
+
+local core = require "httpscript.core"
+local options = require "http.options"
+
+local classes = {}
+
+-- Fields that a task does not have yet are found here, so that looking at one costs no function call.
+local methods = {
+  kind = "data", state = "suspended", suspensions = 1, settings = {},
+  begun = false, done = false, completing = false, draining = false, is_call = false,
+  number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
+  _starter = false, _channel = false, became = false, location = false, location_is_taken = false, written = 0,
+  part = false, reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  stream_body = false,
+  is_ended_by_handler = false,
+  progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
+  count_of_bytes_received = 0, count_of_bytes_sent = 0,
+  count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
+  priority = 0.5, _metrics = false,
+}
+
+local Task = { __name = "http.task", __index = methods }
+
+-- A task whose priority has been set: what it is set to is looked at each time.
+local RankedTask = { __name = "http.task" }
+
+-- A completed task's metrics and counts are unpacked when a script first looks at them; only then is there a function
+-- to call.
+local CompletedTask = { __name = "http.task" }
+
+local UNPACKED = {
+  metrics = true, count_of_bytes_received = true, count_of_bytes_sent = true,
+  count_of_bytes_expected_to_receive = true, count_of_bytes_expected_to_send = true,
+}
+
+local function set_priority(self, value)
+  options.expect(value, "number", "a task's 'priority'")
+  if not (value >= 0 and value <= 1) then options.misuse("a task's 'priority' must be from 0 to 1") end
+  self._priority = value
+  if getmetatable(self) == Task then setmetatable(self, RankedTask) end
+  if self.number then core.set_priority(self.number, value) end
+end
+
+function Task.__newindex(self, name, value)
+  if name == "priority" then return set_priority(self, value) end
+  rawset(self, name, value)
+end
+
+RankedTask.__newindex, CompletedTask.__newindex = Task.__newindex, Task.__newindex
+
+function RankedTask.__index(self, name)
+  if name == "priority" then return self._priority end
+  return methods[name]
+end
+
+function CompletedTask.__index(self, name)
+  if name == "priority" then return rawget(self, "_priority") or methods.priority end
+  if not UNPACKED[name] or not self._metrics then return methods[name] end
+  local unpack = require "http.metrics"
+  self.metrics = unpack.unpack(self._metrics)
+  self.count_of_bytes_sent, self.count_of_bytes_received, self.count_of_bytes_expected_to_send,
+    self.count_of_bytes_expected_to_receive = unpack.counts(self._metrics)
+  return rawget(self, name)
+end
+
+function Task:__tostring()
+  return ("http.task: %s %d (%s)"):format(self.kind, self.identifier, self.state)
+end
+
+RankedTask.__tostring, CompletedTask.__tostring = Task.__tostring, Task.__tostring
+
+-- Each class of tasks has another one for when they are completed.
+local completed_class = { [Task] = CompletedTask, [RankedTask] = CompletedTask, [CompletedTask] = CompletedTask }
+
+-- The class of tasks that have these methods beside those of all tasks.
+function classes.subclass(own)
+  setmetatable(own, { __index = methods })
+  local class = { __name = "http.task", __index = own, __tostring = Task.__tostring }
+  local completed = { __name = "http.task", __tostring = Task.__tostring }
+  function completed.__index(self, name)
+    local value = own[name]
+    if value ~= nil and not UNPACKED[name] then return value end
+    return CompletedTask.__index(self, name)
+  end
+  completed_class[class], completed_class[completed] = completed, completed
+  return class
+end
+
+function classes.is(value) return completed_class[getmetatable(value)] ~= nil end
+
+classes.methods, classes.Task, classes.CompletedTask, classes.completed = methods, Task, CompletedTask, completed_class
+
+return classes
