@@ -56,9 +56,10 @@ final class StreamConnector: CurlHandle {
   private func outcome(_ result: CURLcode) -> Result<Int32, TaskError> {
     defer { remove() }
     guard result == CURLE_OK else {
-      let underlying = CurlErrors.underlying(result, text: errorText)
+      let text = MaskedURL.masking(errorText)
+      let underlying = CurlErrors.underlying(result, text: text)
       let code = CurlErrors.code(
-        for: result, verifyResult: long(CURLINFO_SSL_VERIFYRESULT), text: errorText,
+        for: result, verifyResult: long(CURLINFO_SSL_VERIFYRESULT), text: text,
         systemError: long(CURLINFO_OS_ERRNO))
       return .failure(TaskError(code, underlying.message, underlying: underlying))
     }
