@@ -43,7 +43,7 @@ import Testing
         end,
       } } }
       session:get("mock://h.test/")
-      session:send{ url = base .. "/mine", http_should_handle_cookies = false }
+      session:send(http.request{ url = base .. "/mine", http_should_handle_cookies = false })
       print(#storage:cookies())
       session:get("https://h.test/x")
       print(#storage:cookies("https://h.test/"), #storage:cookies("https://h.test/real"))

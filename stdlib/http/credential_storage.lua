@@ -100,6 +100,9 @@ local function use_keyring(storage, host, is_proxy)
   fibers.wait_for(record)
 end
 
+-- Waits until what a storage has is kept (part of `session:flush`).
+function stores.flush(storage) use_keyring(stores.native(storage)) end
+
 -- Calls a method of the native storage about a space, between what the keyring knows before and after it.
 local function call_native(storage, name, host, port, protocol, realm, method, is_proxy, ...)
   use_keyring(storage, host, is_proxy)

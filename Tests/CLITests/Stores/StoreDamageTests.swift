@@ -156,7 +156,8 @@ import Testing
     #expect(after.stderr.isEmpty, "\(store): \(after)")
   }
 
-  @Test("a directory that cannot be written, with the store there and without", arguments: Store.allCases, [true, false])
+  @Test(
+    "a directory that cannot be written, with the store there and without", arguments: Store.allCases, [true, false])
   func readOnly(_ store: Store, _ isThere: Bool) async throws {
     let directory = try await isThere ? filled(store).0 : TemporaryDirectory()
     // Nothing is forbidden to root.

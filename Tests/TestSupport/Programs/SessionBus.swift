@@ -27,7 +27,9 @@ public final class SessionBus: Sendable {
     let file = try directory.write("bus.conf", SessionBus.configuration(address))
     let bus = try LaunchedProgram(
       ["dbus-daemon", "--nofork", "--nopidfile", "--config-file=" + file], in: TemporaryDirectory(), ports: [])
-    guard SessionBus.appears(socket) else { throw LaunchedProgram.NotReady(description: "dbus-daemon makes no \(socket)") }
+    guard SessionBus.appears(socket) else {
+      throw LaunchedProgram.NotReady(description: "dbus-daemon makes no \(socket)")
+    }
     guard let command = SessionBus.command(service) else {
       programs = [bus]
       return

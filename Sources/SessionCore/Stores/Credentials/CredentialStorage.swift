@@ -193,7 +193,11 @@ public final class CredentialStorage {
     if case .find(let party) = work { return keyring.read(found ?? [], of: party, now: MonotonicClock.now) }
     keyring.confirm(isDone: found != nil)
     guard case .put(let entry) = work else { return }
-    if found != nil { removeFromFile(entry.credential, for: entry.pattern) } else if !keep(entry) { entries.append(entry) }
+    if found != nil {
+      removeFromFile(entry.credential, for: entry.pattern)
+    } else if !keep(entry) {
+      entries.append(entry)
+    }
   }
 
   // MARK: The file

@@ -59,7 +59,8 @@ enum Keyring {
   /// The new item comes first and what it replaces goes afterwards, so that one is there whoever is killed.
   private static func put(_ entry: Entry) -> Bool {
     let party = KeyringParty(entry.pattern)
-    guard let new = KeyringItem(entry, stored: Int(WallClock.now * 1e6)), let others = search(KeyringItem.attributes(of: party)),
+    guard let new = KeyringItem(entry, stored: Int(WallClock.now * 1e6)),
+      let others = search(KeyringItem.attributes(of: party)),
       store(new)
     else { return false }
     for other in others where other.entry.pattern == entry.pattern {
