@@ -166,10 +166,12 @@ import Testing
       print(assert(http.get(base .. "/open")).body)
       print(select(2, waiting:wait()).code)
       """
-    let started = Date()
-    let result = try await runScript(script, [server.url]) { $0.environment = bus.environment }
+    let result = try await runScript(script, [server.url]) { run in
+      run.environment = bus.environment
+      // The bus gives up after 25 seconds.
+      run.deadline = 20
+    }
     #expect(result.lines == ["open", "timed_out"], "\(result)")
     #expect(result.ending == .exited(0), "\(result)")
-    #expect(Date().timeIntervalSince(started) < 20)
   }
 }
