@@ -79,6 +79,8 @@ final class Host {
 
   var speaksHTTP2: Bool { dialect == .http2 }
   var maySpeakHTTP2: Bool { dialect != .http1 }
+  /// Nothing has been learnt yet.
+  var isUndecided: Bool { dialect == .unknown }
 
   var isIdle: Bool { active == 0 && waiting.isEmpty }
 

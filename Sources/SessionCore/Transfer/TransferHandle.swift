@@ -70,6 +70,8 @@ extension Transfer {
     isTunnelling = false
     isRepeating = false
     pauseMask = 0
+    isStreamWide = false
+    isWideningDue = false
     receiving?.isWaiting = false
     sending?.isWaiting = false
     progressReported = -1
