@@ -124,6 +124,9 @@ final class Host {
 
   func release() { active -= 1 }
 
+  /// Counts a transfer that has its connection already, whether there is room or not.
+  func takeBack() { active += 1 }
+
   /// Learns from a response which version it speaks.
   func learn(httpVersion: String) {
     switch httpVersion {

@@ -149,7 +149,7 @@ extension Transfer {
     return early.append(bytes) ? bytes.count : 0
   }
 
-  private var takesRefusal: Bool {
+  var takesRefusal: Bool {
     if case .askingChallenge = machine.state { return intake.contentLength <= Self.drainLimit }
     return false
   }
