@@ -17,7 +17,7 @@ extension Transfer {
     }
     if isHeadHeld, isAttached { judge() }
     if sink.wantsDelivery { queueFlush() }
-    if let end = heldEnd {
+    if !isEndHeld, let end = heldEnd {
       heldEnd = nil
       takeEnd(end)
     }
