@@ -76,6 +76,12 @@ local function call_delegate(self, name, ...)
 end
 steps.call_delegate = call_delegate
 
+-- Whether handlers are still called. (A WebSocket that is being closed is told of the close.)
+local function is_live(self)
+  if self.failure or self.interruption then return false end
+  return self.state ~= "canceling" or self.is_closing
+end
+
 -- Does what stands in the queue. A step may raise, which fails the task; then only the last step is left to do.
 local function drain(self)
   local queue = self.queue
@@ -85,8 +91,7 @@ local function drain(self)
     queue[queue.first] = nil
     queue.first = queue.first + 1
     if step.is_last then fibers.shield(self.draining) end
-    local is_due = step.is_last or not self.failure and not self.interruption and self.state ~= "canceling"
-    if is_due then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
+    if step.is_last or is_live(self) then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
   end
 end
 
@@ -102,6 +107,13 @@ local function add(self, ...)
   return step
 end
 
+-- The calling fiber calls the task's handlers from now on.
+local function occupy(self)
+  local fiber, scope = current(), self.scope
+  self.draining = fiber
+  if scope then fibers.enter(fiber, scope) end
+end
+
 local function finish(self)
   if self.queue then drain(self) end
   fibers.exit(self.draining)
@@ -112,24 +124,33 @@ end
 -- know, as those are that handle events.
 function steps.perform(self, step, ...)
   if self.draining then return add(self, step, ...) end
-  if self.failure or self.interruption or self.state == "canceling" then return end
-  local fiber, scope = current(), self.scope
-  self.draining = fiber
-  if scope then fibers.enter(fiber, scope) end
+  if not is_live(self) then return end
+  occupy(self)
   local ok, raised = xpcall(step, capture, self, ...)
   if not ok then steps.handler_failed(self, raised) end
   finish(self)
 end
 
--- The same with the step that ends the task, which does not raise.
+local function begin(self)
+  occupy(self)
+  finish(self)
+end
+
+-- Does a step in the loop's next turn, behind the fibers that have been woken before.
+function steps.perform_later(self, step, ...)
+  add(self, step, ...)
+  if self.draining then return end
+  self.draining = true
+  fibers.run(begin, self)
+end
+
+-- The same as steps.perform with the step that ends the task, which does not raise.
 function steps.perform_last(self, step)
   if self.draining then
     add(self, step).is_last = true
     return
   end
-  local fiber, scope = current(), self.scope
-  self.draining = fiber
-  if scope then fibers.enter(fiber, scope) end
+  occupy(self)
   step(self)
   finish(self)
 end
@@ -139,7 +160,7 @@ end
 function steps.interrupt(self)
   if not self.draining or self.is_ended_by_handler then return end
   self.interruption = errors.cancelled("the handler's task has ended")
-  fibers.interrupt(self.draining, self.interruption)
+  if self.draining ~= true then fibers.interrupt(self.draining, self.interruption) end
 end
 
 -- Steps -------------------------------------------------------------------------------------------------------------

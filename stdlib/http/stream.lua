@@ -194,7 +194,7 @@ end
 
 events[events.STREAM_CLOSED] = function(number, name)
   local self = active.find(number)
-  if self and steps.has_handler(self, name) then steps.perform(self, steps.call_delegate, name) end
+  if self and steps.has_handler(self, name) then steps.perform_later(self, steps.call_delegate, name) end
 end
 
 -- The core's last word about a stream that has no task any more.

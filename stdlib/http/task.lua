@@ -18,10 +18,9 @@ local classes = require "http.task_classes"
 local task = {}
 
 -- The same bits as SessionCore.Interest.
-local INTEREST = {
-  redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
-  connection_challenge = 128, cache = 256, bare_challenge = 512,
-}
+local REDIRECT <const>, INFORMATIONAL <const>, RESPONSE <const>, SENT <const>, NEW_BODY <const> = 1, 2, 4, 8, 16
+local PROGRESS <const>, CHALLENGE <const>, CONNECTION_CHALLENGE <const>, CACHE <const> = 32, 64, 128, 256
+local BARE_CHALLENGE <const> = 512
 
 -- Where the body is given to the script piece by piece.
 local CONSUMER = 1
@@ -52,7 +51,8 @@ local function tell_completion(self, delegate, completion, location)
     completion(location or self.response and self.response.body, self.response, self.error)
     return true
   end
-  local handler = delegate and delegate.did_complete
+  local handler
+  if delegate then handler = delegate.did_complete end
   if handler == nil then return false end
   if type(handler) ~= "function" then handler = steps.delegate_handler(self, "did_complete") end
   handler(self.session, self, self.error)
@@ -67,8 +67,8 @@ local function step_complete(self)
   local failure, told = self.failure, false
   if failure then self.error = failure end
   local completion, location, session = self.completion, self.location, self.session
-  local delegate, is_call = session.delegate, self.is_call
-  if delegate or completion then
+  local delegate, is_call, is_recorded = session.delegate, self.is_call, self.is_recorded
+  if (delegate or completion) and not self.is_set_down then
     become_completed(self)
     if not lacks(delegate, "did_finish_collecting_metrics") and not steps.call(self, tell_metrics, self) then
       failure = self.failure
@@ -81,6 +81,7 @@ local function step_complete(self)
   elseif not is_call then
     become_completed(self)
   end
+  if is_recorded then require("http.background").delivered(self) end
   session:_forget(self)
   local err = rawget(self, "error")
   if err then
@@ -113,6 +114,7 @@ local function complete(self, err, head)
     if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
   end
   if head then self.response = head end
+  if self.is_recorded then require("http.background").ended(self) end
   if self._channel then self._channel:finish(self.error) end
   if head and self.location then head.location = self.location end
   if self.draining then become_completed(self) end
@@ -122,6 +124,8 @@ local function complete(self, err, head)
     step_complete(self)
   end
 end
+
+task.finish = complete
 
 function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected, cached)
   local self = active.take(number)
@@ -152,18 +156,18 @@ end
 local function interest_of(self, destination)
   local bits, delegate, auth = 0, self.session.delegate, self.settings.auth
   if auth and auth.challenge then
-    bits = INTEREST.challenge | INTEREST.connection_challenge | INTEREST.bare_challenge
+    bits = CHALLENGE | CONNECTION_CHALLENGE | BARE_CHALLENGE
   end
-  if self.progress or not self.is_call and destination ~= CONSUMER then bits = bits | INTEREST.progress end
-  if not self.is_call then bits = bits | INTEREST.redirect | INTEREST.response | INTEREST.sent end
+  if self.progress or not self.is_call and destination ~= CONSUMER then bits = bits | PROGRESS end
+  if not self.is_call then bits = bits | REDIRECT | RESPONSE | SENT end
   if not delegate then return bits end
-  if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
-  if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
-  if delegate.did_receive_challenge then bits = bits | INTEREST.challenge | INTEREST.connection_challenge end
-  if delegate.session_did_receive_challenge then bits = bits | INTEREST.connection_challenge end
-  if delegate.did_send_body_data then bits = bits | INTEREST.sent end
-  if delegate.will_cache_response then bits = bits | INTEREST.cache end
-  if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
+  if delegate.will_perform_redirection then bits = bits | REDIRECT end
+  if delegate.need_new_body_stream then bits = bits | NEW_BODY end
+  if delegate.did_receive_challenge then bits = bits | CHALLENGE | CONNECTION_CHALLENGE end
+  if delegate.session_did_receive_challenge then bits = bits | CONNECTION_CHALLENGE end
+  if delegate.did_send_body_data then bits = bits | SENT end
+  if delegate.will_cache_response then bits = bits | CACHE end
+  if delegate.did_receive_informational_response then bits = bits | INFORMATIONAL end
   return bits
 end
 
@@ -322,7 +326,8 @@ end
 
 -- The scope it was begun in has been cancelled: a handler that waits for something is not waited for.
 function methods:_scope_ends()
-  if self.draining then fibers.interrupt(self.draining, errors.cancelled("the job was cancelled")) end
+  local fiber = self.draining
+  if fiber and fiber ~= true then fibers.interrupt(fiber, errors.cancelled("the job was cancelled")) end
   self:cancel()
 end
 
@@ -334,6 +339,11 @@ function methods:_cancel_keeping()
   else
     self:cancel()
   end
+end
+
+-- The script is being ended.
+function methods:_end_with_script()
+  if self.kind == "download" then self:_cancel_keeping() else self:cancel() end
 end
 
 -- task:cancel_by_producing_resume_data([fn]) cancels a download task; yields without fn -> resume data or nil, which fn
