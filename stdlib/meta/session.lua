@@ -58,7 +58,8 @@
 ---@field password? string
 
 ---What answers requests itself: Apple's URLProtocol. A table (or object) whose functions are called without a self. It
----is asked for every request of the session's tasks, redirects included, whatever the URL's scheme.
+---is asked for every request of the session's tasks, redirects included, whatever the URL's scheme. `Set-Cookie` fields
+---of what it answers to `http:` and `https:` URLs are taken as a server's are; stored cookies are not in its request.
 ---@class http.protocol_class
 ---@field can_init fun(request: http.request): boolean Whether it answers this request.
 ---@field start_loading fun(request: http.request, client: http.client) Answers it by the client's methods, now or later and from any coroutine; runs in a job of its own, which is cancelled with the task. Raising fails the task with `handler_error`.

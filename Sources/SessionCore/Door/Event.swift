@@ -51,6 +51,8 @@ public enum Event {
   case completed(TaskID, Completion)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
   case sessionInvalidated(SessionID)
+  /// `Command.useKeyring` has been done.
+  case keyringUsed(Int)
 
   /// The task it is about.
   public var task: TaskID? {
@@ -62,7 +64,7 @@ public enum Event {
       .loadDrained(let task), .waitingForConnectivity(let task), .finishedDownloading(let task, _),
       .resumed(let task, _, _), .resumeData(let task, _, _, _), .stream(let task, _), .webSocket(let task, _):
       task
-    case .sessionInvalidated: nil
+    case .sessionInvalidated, .keyringUsed: nil
     }
   }
 }

@@ -22,7 +22,7 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
-  private var lookups: CredentialLookups?
+  private(set) lazy var credentials = CoreCredentials(poller: poller)
   private var networkWatch: NetworkWatch?
   /// Transfers that wait for a network.
   var unconnected: [Transfer] = []
@@ -55,7 +55,7 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
-    if lookups != nil { ChildProgram.killAll() }
+    credentials.abandon()
     caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
@@ -65,7 +65,7 @@ public final class SessionCore: Port {
     downloadDirectories.removeAll()
   }
 
-  public var isBusyInBackground: Bool { caches.isRevalidating }
+  public var isBusyInBackground: Bool { caches.isRevalidating || credentials.isBusy }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
 
@@ -97,6 +97,8 @@ public final class SessionCore: Port {
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
     case .forgetHosts(let id): sessions[id.rawValue]?.forget()
     case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
+    case .useKeyring(let storage, let party, let waiter):
+      if !credentials.useKeyring(storage, party, waiter: waiter) { outbox.append(.keyringUsed(waiter)) }
     }
   }
 
@@ -106,7 +108,7 @@ public final class SessionCore: Port {
     while true {
       work()
       flush()
-      if !outbox.isEmpty || isWoken || caches.takeCalm() { break }
+      if !outbox.isEmpty || isWoken || caches.takeCalm() || credentials.takeCalm() { break }
       // Also when the deadline has passed already: a caller that is always busy must not starve the transfers.
       if hasPolled, let deadline, now >= deadline { break }
       isWoken = poll(until: deadline)
@@ -126,13 +128,6 @@ public final class SessionCore: Port {
     let helpers = helperThreads ?? HelperThreads(poller: poller)
     helperThreads = helpers
     return helpers
-  }
-
-  /// Asks the program of a credential storage for what is wanted in a space, and tells the task when it has answered.
-  func lookUp(_ space: ProtectionSpace, in storage: CredentialStorage, for task: TaskID) {
-    let lookups = self.lookups ?? CredentialLookups(poller: poller)
-    self.lookups = lookups
-    lookups.begin(space, in: storage, for: task)
   }
 
   // MARK: The loop
@@ -161,7 +156,12 @@ public final class SessionCore: Port {
       transfers[job.task]?.fileSettled(job)
       streams[job.task]?.serviceFound(job)
     }
-    for task in lookups?.finished() ?? [] { transfers[task.rawValue]?.lookupFinished() }
+    for waiter in credentials.finished() {
+      switch waiter {
+      case .task(let task): transfers[task.rawValue]?.lookupFinished()
+      case .caller(let number): outbox.append(.keyringUsed(number))
+      }
+    }
     dropRetired()
   }
 

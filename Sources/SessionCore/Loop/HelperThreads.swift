@@ -12,6 +12,8 @@ final class HelperThreads {
     var records: [UInt8] = []
     /// What a program answered.
     var answer: Result<Credential, CredentialCommand.Failure>?
+    /// What the keyring had; nil where it would not.
+    var entries: [CredentialStorage.Entry]?
   }
 
   enum Work: Sendable {
@@ -25,20 +27,26 @@ final class HelperThreads {
     case read(descriptor: Int32, length: Int, into: [Digester])
     /// Runs a program that knows credentials.
     case ask(CredentialCommand, ProtectionSpace)
+    /// Asks the keyring, or tells it something.
+    case keyring(Keyring.Work)
   }
 
   private let shared: Shared
   private var threadCount = 0
   private var outstanding = 0
-  private static let threadLimit = 4
+  private let threadLimit: Int
 
-  init(poller: Poller) { shared = Shared(wakeDescriptor: poller.wakeDescriptor) }
+  /// - Parameter limit: How many threads; with one, jobs are done in order.
+  init(poller: Poller, limit: Int = 4) {
+    threadLimit = limit
+    shared = Shared(wakeDescriptor: poller.wakeDescriptor)
+  }
 
   deinit { shared.stop() }
 
   func submit(_ job: Job) {
     outstanding += 1
-    if threadCount < min(outstanding, Self.threadLimit), shared.startThread() { threadCount += 1 }
+    if threadCount < min(outstanding, threadLimit), shared.startThread() { threadCount += 1 }
     guard threadCount > 0 else {
       // No thread is to be had: better late than never.
       shared.finish(Shared.perform(job))
@@ -138,6 +146,7 @@ final class HelperThreads {
       case .findService(let name): job.records = ServiceLookup.query(name)
       case .read(let descriptor, let length, let digesters): job.result = read(descriptor, length, digesters)
       case .ask(let command, let space): job.answer = command.run(for: space)
+      case .keyring(let work): job.entries = Keyring.perform(work)
       }
       return job
     }
