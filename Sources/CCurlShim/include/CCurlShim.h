@@ -52,6 +52,11 @@ CURLcode hs_global_init(void);
 /* The calling thread runs transfers: what they free is kept for the next ones. */
 void hs_keep_memory(void);
 
+/* HTTP/2 streams begin with a window of so many bytes (windows.c). Once; false where that cannot be had. */
+bool hs_narrow_streams(int32_t window);
+/* The window of each stream that goes on after a pause, from now on. */
+void hs_set_stream_window(int32_t window);
+
 CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);
@@ -114,6 +119,8 @@ int hs_open_network_watch(void);
 void hs_drain_network_watch(int descriptor);
 /* Whether an interface beyond loopback is up and has an address that reaches further than its link. */
 bool hs_has_network(void);
+/* Whether a new connection to the same peer would leave from another address of this machine. */
+bool hs_has_other_route(int descriptor);
 
 /* epoll, whose packed struct Swift does not import. */
 typedef struct {

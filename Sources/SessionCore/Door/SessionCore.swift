@@ -19,6 +19,8 @@ public final class SessionCore: Port {
   var changedStorages: [CookieStorage] = []
   /// Transfers with something to tell at the end of the turn.
   var flushList: [Transfer] = []
+  /// Transfers whose consumers were given a piece in the last turn.
+  var delivering: [Transfer] = []
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
@@ -103,6 +105,7 @@ public final class SessionCore: Port {
   }
 
   public func wait(until deadline: Double?, into events: inout [Event]) {
+    if !delivering.isEmpty { holdBack() }
     var isWoken = false
     var hasPolled = false
     while true {
@@ -184,14 +187,18 @@ public final class SessionCore: Port {
 
   /// The transfer tries again when the network has changed. False when that cannot be found out.
   func waitForNetwork(_ transfer: Transfer) -> Bool {
-    if networkWatch == nil {
-      guard let watch = NetworkWatch(poller: poller) else { return false }
-      networkWatch = watch
-      // It may have come back just before it was watched.
-      networkChanged = true
-    }
+    guard watchNetwork() else { return false }
     unconnected.append(transfer)
     return true
+  }
+
+  /// Changes of the network are looked at from now on. False when they cannot be.
+  func watchNetwork() -> Bool {
+    guard networkWatch == nil else { return true }
+    networkWatch = NetworkWatch(poller: poller)
+    // It may have changed just before it was watched.
+    networkChanged = networkWatch != nil
+    return networkChanged
   }
 
   private func networkMessage() {
@@ -204,6 +211,7 @@ public final class SessionCore: Port {
     let list = unconnected
     unconnected.removeAll()
     for transfer in list { transfer.advance(.networkChanged) }
+    for stream in streams.values { stream.networkChanged() }
   }
 
   /// Milliseconds until something is due, rounded up so that it then is.
@@ -228,6 +236,12 @@ public final class SessionCore: Port {
     let list = flushList
     flushList.removeAll(keepingCapacity: true)
     for transfer in list { transfer.flush() }
+  }
+
+  /// Nothing more is read for consumers that have not taken their piece by now.
+  private func holdBack() {
+    for transfer in delivering { transfer.holdBack() }
+    delivering.removeAll(keepingCapacity: true)
   }
 
   @inline(__always)
