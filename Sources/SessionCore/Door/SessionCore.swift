@@ -176,14 +176,18 @@ public final class SessionCore: Port {
 
   /// The transfer tries again when the network has changed. False when that cannot be found out.
   func waitForNetwork(_ transfer: Transfer) -> Bool {
-    if networkWatch == nil {
-      guard let watch = NetworkWatch(poller: poller) else { return false }
-      networkWatch = watch
-      // It may have come back just before it was watched.
-      networkChanged = true
-    }
+    guard watchNetwork() else { return false }
     unconnected.append(transfer)
     return true
+  }
+
+  /// Changes of the network are looked at from now on. False when they cannot be.
+  func watchNetwork() -> Bool {
+    guard networkWatch == nil else { return true }
+    networkWatch = NetworkWatch(poller: poller)
+    // It may have changed just before it was watched.
+    networkChanged = networkWatch != nil
+    return networkChanged
   }
 
   private func networkMessage() {
@@ -196,6 +200,7 @@ public final class SessionCore: Port {
     let list = unconnected
     unconnected.removeAll()
     for transfer in list { transfer.advance(.networkChanged) }
+    for stream in streams.values { stream.networkChanged() }
   }
 
   /// Milliseconds until something is due, rounded up so that it then is.
