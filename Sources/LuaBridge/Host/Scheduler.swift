@@ -74,7 +74,7 @@ public final class Scheduler {
 
   func submit(_ command: Command) {
     switch command {
-    case .startTask, .startStream: outstandingTasks += 1
+    case .startTask, .startStream, .perform: outstandingTasks += 1
     case .invalidateSession(let id, _): endingSessions.insert(id.rawValue)
     case .stream(let task, let command): captured.note(task, command)
     default: break
@@ -93,6 +93,15 @@ public final class Scheduler {
       return false
     }
     submit(.startTask(task, session, request))
+    return true
+  }
+
+  /// Has work done on a helper thread; its end resumes the calling fiber with `true` and the work's results.
+  ///
+  /// - Returns: false outside of a fiber.
+  func perform(_ work: any ScriptWork) -> Bool {
+    guard let task = calls.beginWork(fiber: interpreter.currentFiber) else { return false }
+    submit(.perform(task, work))
     return true
   }
 
@@ -211,7 +220,7 @@ public final class Scheduler {
       case .completed(let task, let completion):
         if !captured.remove(task) { outstandingTasks -= 1 }
         if CallTable.isCall(task) {
-          finishCall(task, completion)
+          finishCall(task) { $0.append(completion) }
         } else if !dispatch({ $0.append(event) }) {
           let error = TaskError(.resourceUnavailable, "not enough memory")
           dispatch { $0.append(.completed(task, Completion(error: error))) }
@@ -223,6 +232,9 @@ public final class Scheduler {
           outstandingTasks -= 1
         }
         if !dispatch({ $0.append(event) }) { port.submit(.cancelTask(task)) }
+      case .performed(let task, let work):
+        outstandingTasks -= 1
+        finishCall(task) { (work as? any ScriptWork)?.appendResults(to: $0) }
       case .sessionInvalidated(let session):
         endingSessions.remove(session.rawValue)
         dispatch { $0.append(event) }
@@ -233,12 +245,12 @@ public final class Scheduler {
     events.removeAll(keepingCapacity: true)
   }
 
-  private func finishCall(_ task: TaskID, _ completion: Completion) {
+  private func finishCall(_ task: TaskID, _ appendResults: (Outbox) -> Void) {
     guard let fiber = calls.complete(task), isAlive[fiber] else { return }
     let outbox = interpreter.outbox
     let start = outbox.position
     outbox.append(true)
-    outbox.append(completion)
+    appendResults(outbox)
     finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber), valuesFrom: start))
   }
 
@@ -311,4 +323,10 @@ public final class Scheduler {
     dispatch { $0.append(EventKind.finish, 0) }
     abandon()
   }
+}
+
+/// Work for a helper thread that a fiber waits for.
+protocol ScriptWork: HelperWork {
+  /// What the wait returns behind `true`; called once the work is done.
+  func appendResults(to outbox: Outbox)
 }

@@ -40,6 +40,8 @@ public enum Command {
   case forgetHosts(SessionID)
   /// Writes to disk what is to be there (part of `URLSession.flush`).
   case writeCache(SessionID)
+  /// Has something done on a helper thread; `Event.performed` is its end.
+  case perform(TaskID, any HelperWork)
 }
 
 /// Answers to the events that make a task wait.
