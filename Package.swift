@@ -6,11 +6,18 @@ let strictSwift: [SwiftSetting] = [
   .treatAllWarnings(as: .error, .when(configuration: .release)),
   // The debug build and its tests check exclusive access at run time; a release build has been through them.
   .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+  // Each function can be left out, or put where it is wanted.
+  .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
+  // Nobody here uses regular expressions or asynchronous functions; their libraries would be linked all the same.
+  .unsafeFlags([
+    "-Xfrontend", "-disable-implicit-string-processing-module-import",
+    "-Xfrontend", "-disable-implicit-concurrency-module-import",
+  ]),
   // libxml2's headers name each other by this path (as pkg-config says; see the system libraries).
   .unsafeFlags(["-Xcc", "-I/usr/include/libxml2"]),
 ]
 let strictC: [CSetting] = [
-  .unsafeFlags(["-Wall", "-Wextra", "-Werror"], .when(configuration: .release))
+  .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-ffunction-sections"], .when(configuration: .release))
 ]
 
 let package = Package(

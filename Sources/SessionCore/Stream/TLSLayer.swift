@@ -111,7 +111,7 @@ final class TLSLayer {
     let error = failure("the TLS handshake failed")
     guard let trust else { return error }
     let text = error.underlying?.message ?? ""
-    return TLSErrors.error(trust, text.contains("alert") ? .alert(text) : .other) ?? error
+    return TLSErrors.error(trust, text.holds("alert") ? .alert(text) : .other) ?? error
   }
 
   /// Decrypts what there is.
