@@ -12,6 +12,9 @@ static const char m_http_active[] = {
 static const char m_http_auth[] = {
 #embed "http/auth.lua"
 };
+static const char m_http_background[] = {
+#embed "http/background.lua"
+};
 static const char m_http_become[] = {
 #embed "http/become.lua"
 };
@@ -150,6 +153,9 @@ static const char m_http_operation_transfer[] = {
 static const char m_http_options[] = {
 #embed "http/options.lua"
 };
+static const char m_http_packing[] = {
+#embed "http/packing.lua"
+};
 static const char m_http_progress[] = {
 #embed "http/progress.lua"
 };
@@ -239,6 +245,7 @@ static const module modules[] = {
     {"http", m_http, sizeof m_http},
     {"http.active", m_http_active, sizeof m_http_active},
     {"http.auth", m_http_auth, sizeof m_http_auth},
+    {"http.background", m_http_background, sizeof m_http_background},
     {"http.become", m_http_become, sizeof m_http_become},
     {"http.cache", m_http_cache, sizeof m_http_cache},
     {"http.cached_response", m_http_cached_response, sizeof m_http_cached_response},
@@ -285,6 +292,7 @@ static const module modules[] = {
     {"http.operation_storage", m_http_operation_storage, sizeof m_http_operation_storage},
     {"http.operation_transfer", m_http_operation_transfer, sizeof m_http_operation_transfer},
     {"http.options", m_http_options, sizeof m_http_options},
+    {"http.packing", m_http_packing, sizeof m_http_packing},
     {"http.progress", m_http_progress, sizeof m_http_progress},
     {"http.progress_text", m_http_progress_text, sizeof m_http_progress_text},
     {"http.request", m_http_request, sizeof m_http_request},

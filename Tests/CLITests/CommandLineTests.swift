@@ -39,7 +39,7 @@ import Testing
   func version() async throws {
     let result = try await Self.run(["--version"])
     #expect(result.ending == .exited(0))
-    for part in ["httpscript", "Lua 5.4", "libcurl", "OpenSSL", "jansson", "libxml2"] {
+    for part in ["httpscript", "Lua 5.4", "libcurl", "OpenSSL", "jansson", "libxml2", "SQLite 3"] {
       #expect(result.stdout.lowercased().contains(part.lowercased()), "\(result)")
     }
   }

@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -8,12 +9,17 @@ import Testing
   /// The alphabet; a request without Range gets ten letters, and the rest when the connection is still there after the
   /// client has had them.
   static func server() throws -> ScriptedServer {
-    try ScriptedServer { connection in
+    let seen = Mutex<Set<String>>([])
+    return try ScriptedServer { connection in
       while let request = try connection.readRequest() {
-        let isSecondTry = request.path == "/other" && connection.index > 0
+        let isNew = request["Range"] != nil || seen.withLock { $0.insert(request.path).inserted }
+        let isSecondTry = !isNew && ["/other", "/liar", "/short", "/shrunk"].contains(request.path)
         if request["Range"] == nil, request.path != "/plain", !isSecondTry {
           let validator = request.path == "/none" ? "" : "ETag: \(request.path == "/weak" ? "W/" : "")\"v1\"\r\n"
-          try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\(validator)\r\n\(letters.prefix(10))")
+          let length = request.path == "/whole" ? 10 : 26
+          try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\(validator)\r\n")
+          try connection.send(String(letters.prefix(10)))
+          if length == 10 { continue }
           connection.waitForClose()
           return
         }
@@ -25,12 +31,19 @@ import Testing
   private static func answer(_ request: ReceivedRequest) -> Reply {
     let tail = String(letters.dropFirst(10))
     switch request.path {
-    case "/resume": return Reply(status: "206 Partial", fields: [("Content-Range", "bytes 10-25/26")], tail)
+    case "/resume":
+      return Reply(status: "206 Partial", fields: [("ETag", "\"v1\""), ("Content-Range", "bytes 10-25/26")], tail)
+    // Another version, or a part of the rest.
+    case "/liar" where request["Range"] != nil:
+      return Reply(status: "206 Partial", fields: [("ETag", "\"v2\""), ("Content-Range", "bytes 10-25/26")], "wrong")
+    case "/short" where request["Range"] != nil:
+      return Reply(status: "206 Partial", fields: [("ETag", "\"v1\""), ("Content-Range", "bytes 10-14/26")], "KLMNO")
     case "/changed": return Reply(letters.lowercased())
     case "/other" where request["Range"] != nil:
       return Reply(status: "206 Partial", fields: [("Content-Range", "bytes 0-25/26")], letters)
-    case "/other": return Reply(letters)
-    case "/whole":
+    case "/other", "/liar", "/short": return Reply(letters)
+    case "/shrunk" where request["Range"] == nil: return Reply(letters)
+    case "/whole", "/shrunk":
       return Reply(status: "416 Range Not Satisfiable", fields: [("Content-Range", "bytes */10")], "<h1>no</h1>")
     default: return Reply("plain")
     }
@@ -82,15 +95,17 @@ import Testing
         one:resume()
         assert(one:wait())
         print(one.response_data, one.response.status)
-        """, prints: "10/10/26 ABCDEFGHIJ\t200"),
+        """, prints: "10/10/10 ABCDEFGHIJ\t200"),
     ScriptCase(
-      "asks for the whole when another part comes",
+      "asks for the whole when another part comes, another version, less than the rest, or another length",
       pausing + """
-        local one = ten_letters "/other"
-        one:resume()
-        assert(one:wait())
-        print(one.response_data, one.response.status)
-        """, prints: "10/10/26 26/26/26 \(letters)\t200"),
+        for _, path in ipairs { "/other", "/liar", "/short", "/shrunk" } do
+          local one = ten_letters(path)
+          one:resume()
+          assert(one:wait())
+          print(one.response_data, one.response.status)
+        end
+        """, prints: Array(repeating: "10/10/26 26/26/26 \(letters)\t200", count: 4)),
     ScriptCase(
       "without a strong validator it does not ask for a range",
       pausing + """

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -51,9 +52,70 @@ import Testing
     try await expectScript(Self.script, [url, "far.test", "26"], prints: ["cannot_connect_to_host"])
   }
 
-  @Test("A proxy that is spoken to in TLS is refused in words")
+  @Test("Through a proxy that is spoken to in TLS, plain, with TLS inside, and for much")
   func secureProxy() async throws {
+    let server = try StreamServer(.lines)
+    let proxy = try TLSProxy()
+    let script = """
+      local proxy, authorities, port = (...), select(2, ...), math.tointeger(select(3, ...))
+      local session = http.session{ ca_file = authorities, connection_proxy = { url = proxy } }
+      local task = session:stream_task("localhost", port)
+      task:resume()
+      \(StreamSecurityTests.talk)
+      say "one" say "STARTTLS"
+      task:start_secure_connection()
+      say "two"
+      local text = (("0123456789abcdef"):rep(255) .. "\\n"):rep(64)
+      http.spawn(task.write, task, text)
+      print(task:read{ min = #text, max = #text } == text)
+      say "STOPTLS"
+      task:stop_secure_connection()
+      print(line()) say "three"
+      http.spawn(task.write, task, text)
+      print(task:read{ min = #text, max = #text } == text)
+      task:close_write()
+      print(task:read())
+      local ok, err = task:wait()
+      print(ok, err, task.metrics.transaction_metrics[1].is_proxy_connection)
+      """
+    let authorities = try TemporaryDirectory()
+    let both = try authorities.write(
+      "both.pem", try Self.text(server.authority) + Self.text(proxy.authority))
+    try await expectScript(
+      script, [proxy.url, both, "\(server.port)"],
+      prints: ["one", "OK", "two", "true", "OK", "PLAIN", "three", "true", "\ttrue", "true\tnil\ttrue"])
+    // Whom it is does matter.
+    try await expectScript(
+      Self.script, [proxy.url, "localhost", "\(server.port)"], prints: ["server_certificate_has_unknown_root"])
     try await expectScript(
       Self.script, ["https://127.0.0.1:1", "far.test", "25"], prints: ["cannot_connect_to_host"])
+  }
+
+  private static func text(_ path: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+  }
+
+  @Test("A data task becomes a stream through a proxy that is spoken to in TLS")
+  func becoming() async throws {
+    let server = try ScriptedServer { connection in
+      guard try connection.readRequest() != nil else { return }
+      try connection.send(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nearly")
+      while let bytes = try connection.readSome() { try connection.send(bytes) }
+    }
+    let proxy = try TLSProxy()
+    let script = """
+      local delegate = { did_receive_response = function() return "become_stream" end }
+      local session = http.session({ ca_file = select(2, ...), connection_proxy = { url = (...) } }, delegate)
+      local task = session:data_task{ url = select(3, ...), headers = { Upgrade = "echo", Connection = "Upgrade" } }
+      task:resume()
+      local stream = assert(task:wait())
+      assert(stream:write("hello"))
+      print(stream:read{ min = 10, max = 10 })
+      stream:close_write()
+      print(stream:wait())
+      """
+    try await expectScript(
+      script, [proxy.url, proxy.authority, server.url], prints: ["earlyhello\tfalse", "true"])
   }
 }

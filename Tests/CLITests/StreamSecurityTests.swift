@@ -126,6 +126,55 @@ import Testing
       prints: ["OK", "server_trust\tlocalhost\ttrue\tserver_certificate_has_unknown_root", line])
   }
 
+  static let certificates = [
+    ("'use_credential', http.credential{ certificate = select(4, ...) }", "((('commonName', 'client'),),)"),
+    ("'perform_default_handling'", "nil\tclient_certificate_required"),
+    ("'cancel_authentication_challenge'", "nil\tuser_cancelled_authentication"),
+    ("'use_credential', http.credential{ certificate = select(3, ...) }", "nil\tclient_certificate_rejected"),
+  ]
+
+  @Test("A handler shows a certificate, and may take its time", arguments: ["TLSv1_2", "TLSv1_3"], certificates)
+  func clientCertificate(version: String, _ answer: (String, String)) async throws {
+    let server = try StreamServer(.verifying(version))
+    let script = """
+      local certificate, authority = select(4, ...), select(3, ...)
+      local asked = http.session(http.configuration.ephemeral { ca_file = authority }, {
+        session_did_receive_challenge = function(_, challenge)
+          local space = challenge.protection_space
+          if space.authentication_method ~= "client_certificate" then return end
+          print(space.host, space.port == port, challenge.previous_failure_count)
+          http.sleep(0.05)
+          return \(answer.0.replacing("select(4, ...)", with: "certificate").replacing("select(3, ...)", with: "authority"))
+        end,
+      })
+      task:cancel()
+      task = asked:stream_task(host, port)
+      task:resume()
+      say "STARTTLS"
+      task:start_secure_connection()
+      say "HELLO"
+      """
+    try await StreamTaskTests.run(
+      Self.talk + script, port: server.port, host: "localhost", authority: server.authority,
+      more: [try server.clientCertificate()], prints: ["OK", "localhost\ttrue\t0", answer.1])
+  }
+
+  @Test("The certificate of the configuration is shown without a question")
+  func configuredCertificate() async throws {
+    let server = try StreamServer(.verifying("TLSv1_3"))
+    let script = """
+      task:cancel()
+      task = http.session{ ca_file = select(3, ...), client_certificate = select(4, ...) }:stream_task(host, port)
+      task:resume()
+      say "STARTTLS"
+      task:start_secure_connection()
+      say "HELLO"
+      """
+    try await StreamTaskTests.run(
+      Self.talk + script, port: server.port, host: "localhost", authority: server.authority,
+      more: [try server.clientCertificate()], prints: ["OK", "((('commonName', 'client'),),)"])
+  }
+
   @Test("Pins hold for streams too")
   func pins() async throws {
     let server = try StreamServer(.lines)

@@ -16,10 +16,10 @@ import Testing
     + "{ ca_file = select(3, ...) }) local task = session:stream_task(host, port) task:resume()\n"
 
   static func run(
-    _ script: String, port: Int, host: String = "127.0.0.1", authority: String? = nil, prints lines: [String],
-    status: Int32 = 0, configure: (inout Executable) -> Void = { _ in }
+    _ script: String, port: Int, host: String = "127.0.0.1", authority: String? = nil, more: [String] = [],
+    prints lines: [String], status: Int32 = 0, configure: (inout Executable) -> Void = { _ in }
   ) async throws {
-    let arguments = [host, "\(port)"] + (authority.map { [$0] } ?? [])
+    let arguments = [host, "\(port)"] + (authority.map { [$0] } ?? []) + more
     try await expectScript(
       opening + script + "\ntask:cancel()", arguments, prints: lines, status: status, configure: configure)
   }

@@ -18,6 +18,17 @@ private func fileServer(_ body: [UInt8]) throws -> ScriptedServer {
 }
 
 extension ExampleTests {
+  static let backgroundCases = [
+    ExampleCase("background_downloads.lua", "gets the files and leaves nothing else") { example in
+      let server = try fileServer(body)
+      let result = try await example.run([example.directory.path, server.url + "/data.bin", server.url + "/gone"])
+      #expect(result.lines.sorted() == ["data.bin: done", "gone: status 404"], "\(result)")
+      #expect(result.ending == .exited(1), "\(result)")
+      #expect(example.directory.read("data.bin") == body)
+      try await example.expect(example.directory.path, prints: [])
+    }
+  ]
+
   private static let body = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 
   static let progressCases = [

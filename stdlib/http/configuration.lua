@@ -166,13 +166,17 @@ function configuration.default(fields) return new_configuration(fields, "default
 -- http.configuration.ephemeral([fields]): nothing is kept on disk.
 function configuration.ephemeral(fields) return new_configuration(fields, "ephemeral") end
 
--- http.configuration.background(identifier [, fields]): a default configuration with that identifier.
+-- http.configuration.background(identifier [, fields]): one whose sessions' tasks go on across runs.
 function configuration.background(identifier, fields)
   options.expect(identifier, "string", "argument #1 of http.configuration.background (the identifier)")
+  if identifier == "" then misuse("a background session needs an identifier that is not empty") end
   local self = new_configuration(fields, "background")
   self.identifier = identifier
+  if rawget(self, STORE).session_sends_launch_events == nil then self.session_sends_launch_events = true end
   return self
 end
+
+function configuration.is_background(given) return rawget(given, "_kind") == "background" end
 
 -- A copy of what a script gave for a session: a configuration, a table of fields, or nil.
 function configuration.copy(given)
@@ -303,7 +307,7 @@ function configuration.flatten(given)
   flatten_proxy(given.connection_proxy, add)
   add_service(given, add)
   -- Background sessions always wait.
-  add("waits_for_connectivity", given.waits_for_connectivity or rawget(given, "_kind") == "background")
+  add("waits_for_connectivity", given.waits_for_connectivity or configuration.is_background(given))
   return flat
 end
 

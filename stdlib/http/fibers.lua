@@ -374,9 +374,7 @@ events[events.STOP] = function()
       complete(record)
     end
   end
-  for _, task in ipairs(active.list()) do
-    if task.kind == "download" then task:_cancel_keeping() else task:cancel() end
-  end
+  for _, task in ipairs(active.list()) do task:_end_with_script() end
 end
 
 -- The end: failures that nobody looked at, and jobs that nothing will wake.

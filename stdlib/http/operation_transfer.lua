@@ -1,5 +1,6 @@
 -- What an operation does on the wire: its task, where its data goes, and going on after a pause.
 
+local part_file = require "httpscript.part"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
 
@@ -68,15 +69,11 @@ end
 
 -- Going on -----------------------------------------------------------------------------------------------------------
 
--- The validator that says whether the rest belongs to what is there (RFC 9110 §13.1.5): a strong entity tag, or
--- a Last-Modified a minute or more before the Date; nil where there is none, or the data was decoded.
+-- The strong validator of what is there (RFC 9110 §13.1.5), after a letter for its kind; nil where a rest of it cannot
+-- be asked for, or the data was decoded.
 local function validator(head)
   if not head or head.status ~= 200 and head.status ~= 206 or head.headers["Content-Encoding"] then return nil end
-  local tag, modified = head.headers["ETag"], head.headers["Last-Modified"]
-  if tag then return tag:sub(1, 1) == "\"" and tag or nil end
-  local dates = require "http.dates"
-  local then_, now = modified and dates.parse(modified), dates.parse(head.headers["Date"] or "")
-  return then_ and now and now - then_ >= 60 and modified or nil
+  return part_file.validator(rawget(head, "_block") or "")
 end
 
 -- The request for what is missing, or the whole one.
@@ -90,23 +87,28 @@ local function next_request(op)
     return sent
   end
   sent.headers["Range"] = ("bytes=%d-"):format(op._received)
-  sent.headers["If-Range"] = known
+  sent.headers["If-Range"] = known:sub(2)
   sent.headers["Accept-Encoding"] = "identity"
   rawset(op, "_offset", op._received)
   return sent
 end
 
--- Whether a response goes on where the data ends (RFC 9110 §14.4).
+-- Whether a response brings all that is missing of what is there (RFC 9110 §14.4): the rest of the same version.
 local function continues(op, head)
-  local range = head.status == 206 and head.headers["Content-Range"]
-  local first = range and range:lower():match("^bytes (%d+)%-%d+/")
-  return first ~= nil and math.tointeger(tonumber(first)) == op._offset
+  local before = rawget(op, "_response")
+  local known = validator(before)
+  if head.status ~= 206 or not known or validator(head) ~= known then return false end
+  local first, last, total = (head.headers["Content-Range"] or ""):lower():match("^bytes (%d+)%-(%d+)/(%d+)$")
+  first, last, total = math.tointeger(first), math.tointeger(last), math.tointeger(total)
+  if not first or not last or first ~= op._offset or last + 1 ~= total then return false end
+  return before.expected_content_length < 0 or before.expected_content_length == total
 end
 
--- The size of the whole where a 416 names it.
+-- Whether a 416 says that all there is has been received; only where that was known before.
 local function is_all(op, head)
+  local before = rawget(op, "_response")
   local size = head.status == 416 and (head.headers["Content-Range"] or ""):lower():match("^bytes %*/(%d+)$")
-  return size ~= nil and size ~= false and math.tointeger(tonumber(size)) == op._offset
+  return size and math.tointeger(size) == op._offset and before.expected_content_length == op._offset
 end
 
 -- The delegate of the operations' sessions ---------------------------------------------------------------------------

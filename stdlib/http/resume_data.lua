@@ -15,12 +15,27 @@ local Part = {}
 Part.__index = Part
 
 function Part:__gc()
-  if not self.claimed and self.file ~= self.kept then core.remove_download(self.file) end
+  if not self.claimed and self.is_ours then core.remove_download(self.file) end
 end
 
--- `blob`: the resume data, which says that the bytes are at the path `kept`; they are still in `file`.
+-- `blob`: the resume data, which says that the bytes are at the path `kept`; they are still in `file`. (Where they are
+-- there already, other resume data may refer to them too.)
 function resume_data.part(blob, file, kept)
-  return setmetatable({ blob = blob, file = file, kept = kept, claimed = false }, Part)
+  return setmetatable({ blob = blob, file = file, kept = kept, claimed = false, is_ours = file ~= kept }, Part)
+end
+
+-- The same for bytes that are where the resume data says, and are nobody else's.
+function resume_data.own_part(blob, file)
+  local part = resume_data.part(blob, file, file)
+  part.is_ours = true
+  return part
+end
+
+-- Moves the bytes of a part to where the resume data says, as if it had been claimed -> the part that they are now.
+function resume_data.moved_part(part)
+  if part.file == part.kept then return part end
+  part:claim()
+  return resume_data.own_part(part.blob, part.kept)
 end
 
 -- Somebody wants the resume data: from now on the bytes outlive the process.

@@ -46,18 +46,22 @@ end
 
 local function check_receiver(value, name) options.receiver(value, Session, "session:" .. name) end
 
--- http.session([configuration [, delegate]]) -> session. A table of fields is a default configuration with these.
+-- http.session([configuration [, delegate]]) -> session | nil, err (background sessions only). A table of fields is a
+-- default configuration with these.
 function session.new(given, delegate)
   if delegate ~= nil then options.expect(delegate, "table|userdata", "argument #2 of http.session (the delegate)") end
   local copy = given ~= nil and configuration.copy(given)
   -- What each call uses stands in the table itself, where looking it up costs no function call.
-  return setmetatable({
+  local made = setmetatable({
     delegate = delegate, _configuration = copy,
     _flat = copy and configuration.flatten(copy) or {},
     _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
     _protocols = copy and configuration.protocols(copy),
     _invalid = false, _seen_calls = false, _call_begins = methods._call_begins, _call_done = methods._call_done,
+    _keeper = false,
   }, Session)
+  if copy and configuration.is_background(copy) then return require("http.background").open(made, copy) end
+  return made
 end
 
 -- The core's number of the session; made with its first task.
@@ -76,6 +80,7 @@ end
 function methods:_forget(one)
   self._open_tasks = self._open_tasks - 1
   if not one.is_call then self._waiting[one] = nil end
+  if self._keeper then require("http.background").drained(self) end
   if self._invalid and self._open_tasks == 0 then self:_finish_invalidation() end
 end
 
@@ -138,6 +143,7 @@ end
 -- session:data_task(url_or_request [, completion]) -> task, suspended.
 function methods:data_task(given, completion)
   check_receiver(self, "data_task")
+  if self._keeper then require("http.background").check_completion(completion) end
   return self:_task("data", to_request(given, "argument #1 of data_task"), nil, completion)
 end
 
@@ -151,6 +157,12 @@ end
 function methods:web_socket_task(given, protocols)
   check_receiver(self, "web_socket_task")
   return require("http.web_socket").new(self, to_request(given, "argument #1 of web_socket_task"), protocols)
+end
+
+-- Makes a task that outlives the process where the session does.
+local function lasting_task(self, kind, req, completion, blob)
+  if self._keeper then return require("http.background").task(self, kind, req, completion, blob) end
+  return self:_task(kind, req, blob and { resume_data = blob }, completion)
 end
 
 local SOURCE = { file = "string", data = "string", stream = "boolean" }
@@ -174,7 +186,7 @@ function methods:upload_task(given, source, completion)
   local req = to_request(given, "argument #1 of upload_task")
   if not request.is(given) and not (type(given) == "table" and given.method) then req.method = "POST" end
   req.body = upload_body(source)
-  return self:_task("upload", req, nil, completion)
+  return lasting_task(self, "upload", req, completion)
 end
 
 local RESUME = { resume_data = "string", headers = "table" }
@@ -185,9 +197,9 @@ function methods:download_task(given, completion)
   if type(given) == "table" and rawget(given, "resume_data") ~= nil then
     options.check(given, RESUME, "argument #1 of download_task")
     local req = require("http.resume_data").request(given.resume_data, given.headers)
-    return self:_task("download", req, { resume_data = given.resume_data }, completion)
+    return lasting_task(self, "download", req, completion, given.resume_data)
   end
-  return self:_task("download", to_request(given, "argument #1 of download_task"), nil, completion)
+  return lasting_task(self, "download", to_request(given, "argument #1 of download_task"), completion)
 end
 
 -- session:tasks() -> data, upload, download lists of tasks that are not completed.
@@ -243,6 +255,7 @@ end
 function methods:_became_invalid()
   local delegate = self.delegate
   self.delegate = nil
+  if self._keeper then require("http.background").close(self) end
   if active.observed then require("http.notifications").post("session_did_invalidate", self) end
   local handler = delegate and delegate.did_become_invalid
   if not handler then return end

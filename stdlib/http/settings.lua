@@ -77,6 +77,8 @@ local NAMED = {
     return window and ("%d\n%d\n%d\n%s\n%s"):format(window.offset, window.count, window.total, window.validator,
       window.path)
   end,
+  -- Where a download that goes on in later runs has its file (http.background).
+  background_stem = function(_, given) return given.background_stem end,
   rate_limit = function(_, given)
     if given.rate_limit == nil then return nil end
     local receive, send = settings.rates(given.rate_limit, "option 'rate_limit'")

@@ -52,7 +52,7 @@ end
 local function step_complete(self)
   if self.failure then self.error = self.failure end
   local failed_before, _, told
-  if self.session.delegate or self.completion then
+  if (self.session.delegate or self.completion) and not self.is_set_down then
     steps.call(self, tell_metrics, self)
     if self.failure then self.error = self.failure end
     failed_before = self.failure
@@ -62,6 +62,7 @@ local function step_complete(self)
   if self.failure and self.failure ~= failed_before then
     self.error, told = self.failure, false
   end
+  if self.is_recorded then require("http.background").delivered(self) end
   self.session:_forget(self)
   local err = self.error
   if err then err.response = err.response or self.response end
@@ -93,6 +94,7 @@ local function complete(self, err, head)
     if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
   end
   self.response = head or self.response
+  if self.is_recorded then require("http.background").ended(self) end
   if self._channel then self._channel:finish(self.error) end
   if head and self.location then head.location = self.location end
   if needs_fiber(self) then
@@ -101,6 +103,8 @@ local function complete(self, err, head)
     step_complete(self)
   end
 end
+
+task.finish = complete
 
 function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected, cached)
   local self = active.take(number)
@@ -292,6 +296,11 @@ function methods:_cancel_keeping()
   else
     self:cancel()
   end
+end
+
+-- The script is being ended.
+function methods:_end_with_script()
+  if self.kind == "download" then self:_cancel_keeping() else self:cancel() end
 end
 
 -- task:cancel_by_producing_resume_data([fn]) cancels a download task; yields without fn -> resume data or nil, which fn

@@ -37,7 +37,17 @@ function configurations.default(fields) end
 ---@return http.configuration
 function configurations.ephemeral(fields) end
 
----A configuration with an identifier. In this version its sessions are like those of a default configuration.
+---A configuration whose sessions go on across the runs of a script. Their download tasks and their upload tasks (from
+---files only) are recorded, with the secrets in their requests and for the user alone to read, in the directory of the
+---identifier: in `shared_container`, or else under `$XDG_STATE_HOME/httpscript`. Whatever ends the process, the next one
+---that makes a session of the identifier finds the tasks that are left by `session:all_tasks()`, with their `identifier`,
+---`description` and `priority`: those that were running go on by themselves (a download from where it was, an upload
+---from the beginning), those that were suspended stay so, and of those that had ended the delegate is told. At the
+---script's end (a signal, `--timeout`, an error) they are set down without a completion: whoever waits gets `cancelled`.
+---
+---One process at a time has an identifier, and one session in it. `did_create_task` is called when a task is made, not
+---when it is found again. Completion functions are refused, and bodies that are no file; other kinds of tasks and calls
+---run as in any session, and are not remembered. A record that is damaged is set aside, with a warning.
 ---@param identifier string
 ---@param fields? http.configuration Fields that differ from the defaults.
 ---@return http.configuration
@@ -46,7 +56,8 @@ function configurations.background(identifier, fields) end
 ---Makes a session. It copies the configuration: later changes of it have no effect.
 ---@param configuration? http.configuration A configuration, or a table of its fields.
 ---@param delegate? http.delegate Handlers; what is not there is handled in the usual way.
----@return http.session
+---@return http.session|nil
+---@return http.error|nil err Of background sessions only: `background_session_in_use_by_another_process`, or where their state cannot be kept.
 function http.session(configuration, delegate) end
 
 ---Makes a policy for a configuration's `security_policy`.

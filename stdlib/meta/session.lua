@@ -3,7 +3,7 @@
 ---What sessions are made of; Apple's names and meanings. Fields marked with a star are kept, and do nothing in this
 ---version.
 ---@class http.configuration
----@field identifier? string *
+---@field identifier? string Of background sessions: what they are known by in later runs.
 ---@field request_cache_policy? string A cache policy, as in `http.request.fields` (default "use_protocol_cache_policy").
 ---@field timeout_for_request? number Seconds without any data (default 60).
 ---@field timeout_for_resource? number Seconds for everything (default 7 days).
@@ -11,8 +11,8 @@
 ---@field allows_cellular_access? boolean * There is no telling which networks are cellular. Default true.
 ---@field waits_for_connectivity? boolean A request that cannot be made for want of a network (no route, no address, no interface of that name) waits until there is one, within the limit for the resource; `task_is_waiting_for_connectivity` is called once. Always so in background sessions. Default false.
 ---@field discretionary? boolean The traffic may take its time: `network_service_type` is then "background" unless it says another. Default false.
----@field shared_container? string The directory in which download tasks keep their files.
----@field session_sends_launch_events? boolean * Default false.
+---@field shared_container? string The directory in which download tasks keep their files, and background sessions their tasks.
+---@field session_sends_launch_events? boolean Whether a background session's delegate hears `did_finish_events_for_background_session` (nothing is launched). Default true for background sessions, else false.
 ---@field connection_proxy? http.proxy|string|false A proxy's URL, "environment" (the default: `http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`), or false for none.
 ---@field tls_minimum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
 ---@field tls_maximum_supported? "1.0"|"1.1"|"1.2"|"1.3" Default: the TLS library's.
@@ -296,6 +296,7 @@ function task:copy() end
 ---@field task_is_waiting_for_connectivity? fun(session: http.session, task: http.task) Once for a task that waits for a network.
 ---@field session_did_receive_challenge? fun(session: http.session, challenge: http.challenge): http.disposition|nil, http.credential? Challenges that concern a connection: `server_trust`, `client_certificate`, `ntlm`, `negotiate`.
 ---@field did_become_invalid? fun(session: http.session, err: http.error|nil)
+---@field did_finish_events_for_background_session? fun(session: http.session) Tasks of a background session have ended, all handlers have been told, and nothing is under way.
 ---@field did_create_task? fun(session: http.session, task: http.task)
 ---@field will_perform_redirection? fun(session: http.session, task: http.task, response: http.response, request: http.request): http.request|false|nil The request to go on with; false to deliver the redirect itself.
 ---@field did_receive_challenge? fun(session: http.session, task: http.task, challenge: http.challenge): http.disposition|http.request|nil, http.credential? All other challenges, and those too where `session_did_receive_challenge` is absent. A request takes the challenged one's place.

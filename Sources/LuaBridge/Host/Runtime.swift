@@ -46,6 +46,7 @@ enum NativeModules {
       DateModule.name: DateModule.make,
       FileModule.name: FileModule.make,
       PartModule.name: PartModule.make,
+      BackgroundModule.name: BackgroundModule.make,
       "httpscript.json": JSONModule.make,
       "httpscript.text": TextModule.make,
       "httpscript.digest": DigestModule.make,

@@ -94,4 +94,5 @@ public enum HostTypeNumber: Int32, CaseIterable, Sendable {
   case cookieStorage
   case credentialStorage
   case cache
+  case backgroundDirectory
 }

@@ -23,14 +23,19 @@ enum FileModule {
   }
 
   static func answer(_ call: HostCall, _ problem: TaskError?) -> Outcome {
-    if var error = problem {
-      // No URL has part in it.
-      error.domain = .file
-      call.results.appendNil()
-      call.results.append(error)
-    } else {
+    guard var error = problem else {
       call.results.append(true)
+      return .returned
     }
+    // No URL has part in it.
+    error.domain = .file
+    return failed(call, error)
+  }
+
+  /// nil, error's fields.
+  static func failed(_ call: HostCall, _ error: TaskError) -> Outcome {
+    call.results.appendNil()
+    call.results.append(error)
     return .returned
   }
 }

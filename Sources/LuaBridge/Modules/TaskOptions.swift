@@ -39,6 +39,7 @@ enum TaskOptions {
     case "window":
       guard let window = window(value) else { return false }
       task.destination = .window(window)
+    case "background_stem": task.backgroundFile = BackgroundFile(stem: value)
     case "rate_limit":
       guard let limit = rateLimit(value) else { return false }
       task.rateLimit = limit

@@ -83,6 +83,8 @@ public final class TaskRequest {
   /// then not asked for.
   public var checksum: ExpectedDigest?
   public var rateLimit: RateLimit?
+  /// Where a download has its file when it goes on in later processes. `nil`: with those that end with this one.
+  public var backgroundFile: BackgroundFile?
   /// `nil`: the session's.
   public var cachePolicy: CachePolicy?
   /// 0…1, `URLSessionTask.priority`: order in the queue for a host, and the weight of its stream in HTTP/2.

@@ -27,11 +27,17 @@ final class Download {
   /// What the digest must be.
   var expectedDigest: [UInt8] = []
 
+  /// Where it is noted how far it has come; nil for downloads that end with the process.
+  private(set) var checkpoints: Checkpoints?
+
   /// Nil for other destinations.
-  static func make(_ destination: Destination) -> Download? {
-    switch destination {
+  static func make(_ task: TaskRequest) -> Download? {
+    switch task.destination {
     case .memory, .consumer, .file: return nil
-    case .download: return Download()
+    case .download:
+      let download = Download()
+      download.checkpoints = task.backgroundFile.map { Checkpoints($0) }
+      return download
     case .window(let window):
       let download = Download()
       download.resume(window.plan)
@@ -63,6 +69,7 @@ final class Download {
     validator = nil
     total = nil
     length = 0
+    checkpoints?.reset()
   }
 
   /// What a response's head means.
@@ -92,6 +99,7 @@ final class Download {
     known = 0
     left = nil
     resumedAt = 0
+    checkpoints?.reset()
   }
 
   /// What is to be written of a piece of the body; nil when it is more than the response's head promised.
@@ -108,6 +116,7 @@ final class Download {
   func wrote(_ bytes: UnsafeRawBufferPointer) {
     length += bytes.count
     if isWindow { digester?.update(bytes) }
+    checkpoints?.take(bytes)
   }
 
   /// The answer is the part that is wanted.

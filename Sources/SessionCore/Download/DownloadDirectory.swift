@@ -6,7 +6,7 @@ import Glibc
 ///
 /// A locked file in it says that the process lives. What a killed process left is found by its lock being free, and
 /// removed when the next one begins to download into the same container.
-final class DownloadDirectory {
+final class DownloadDirectory: DownloadPlace {
   /// The container, absolute.
   let container: String
   /// The directory itself.
@@ -69,6 +69,9 @@ final class DownloadDirectory {
   /// A path for a file that resume data refers to: in the container, since it must outlive the process.
   func newKeptPath() -> String { "\(container)/\(Self.prefix)\(Self.randomName()).resume" }
 
+  var keepsFiles: Bool { false }
+  func owns(_ file: String) -> Bool { false }
+
   /// The file of this path is gone, or somebody else's.
   func forget(_ file: String) {
     guard file.utf8.starts(with: path.utf8) else { return }
@@ -101,7 +104,7 @@ final class DownloadDirectory {
     }
   }
 
-  private static func names(in directory: String) -> [String] {
+  static func names(in directory: String) -> [String] {
     guard let stream = opendir(directory) else { return [] }
     defer { closedir(stream) }
     var names: [String] = []
@@ -113,6 +116,20 @@ final class DownloadDirectory {
     }
     return names
   }
+}
+
+/// Where a download task's file is until somebody takes it.
+protocol DownloadPlace: AnyObject {
+  /// A path for a file.
+  func newPath() -> String
+  /// A path for a file that resume data refers to.
+  func newKeptPath() -> String
+  /// The file stays when the task fails, and when the process ends.
+  var keepsFiles: Bool { get }
+  /// The file of this path is a task's own, and not one that resume data refers to.
+  func owns(_ file: String) -> Bool
+  /// The file of this path is gone, or somebody else's.
+  func forget(_ file: String)
 }
 
 /// Locks on files that tell live processes apart.

@@ -15,10 +15,10 @@ extension Transfer {
 
   private func beginResuming(_ data: ResumeData) {
     guard let download else { return enqueue() }
-    switch core.downloadDirectory(in: session.configuration.sharedContainer) {
+    switch downloadPlace {
     case .failure(let problem): fail(problem)
-    case .success(let directory):
-      let file = FileSink(resuming: data.path, in: directory)
+    case .success(let place):
+      let file = FileSink(resuming: data.path, in: place)
       guard file.open() == nil, file.length >= data.length, let digester = Digester(.sha256) else {
         // It is gone, or another task has it: from the beginning.
         return enqueue()
@@ -30,6 +30,12 @@ extension Transfer {
       download.expectedDigest = data.digest
       advance(.inspectionWanted)
     }
+  }
+
+  /// Where the file is while it belongs to nobody else.
+  var downloadPlace: Result<any DownloadPlace, TaskError> {
+    if let file = options.backgroundFile { return .success(file) }
+    return core.downloadDirectory(in: session.configuration.sharedContainer).map { $0 as any DownloadPlace }
   }
 
   /// Has a helper thread read what is on disk.
@@ -46,6 +52,8 @@ extension Transfer {
     if !isIntact || file.truncate(to: download.length) != nil {
       dropFile()
       download.startOver()
+    } else if let digester = download.digester {
+      download.checkpoints?.goOn(with: digester, length: download.length)
     }
     advance(.inspected)
   }

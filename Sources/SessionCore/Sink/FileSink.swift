@@ -9,12 +9,15 @@ import Glibc
 /// - Temporary: it is made in the process's own directory, and is the caller's when it is whole.
 /// - Window: a part of a `PartFile`, which the caller holds; it is synced, and otherwise the caller's matter.
 /// - Resuming: a temporary one that an earlier task left, and that resume data refers to: it goes only when it is whole.
+/// - Background: a temporary one that is left where it is, whatever becomes of the task.
 final class FileSink {
   /// Where it is, or will be.
   private(set) var path: String
   private(set) var temporaryPath: String?
-  /// The process's own directory, of a temporary file.
-  private let directory: DownloadDirectory?
+  /// Where a temporary file is.
+  private let directory: DownloadPlace?
+  /// It is there already.
+  private let isResumed: Bool
   /// Resume data refers to it, whatever becomes of this task.
   private let isKept: Bool
   /// Where the part of a file begins.
@@ -24,6 +27,7 @@ final class FileSink {
   init(path: String) {
     self.path = path
     directory = nil
+    isResumed = false
     isKept = false
     windowOffset = nil
   }
@@ -31,21 +35,24 @@ final class FileSink {
   init(window: PartWindow) {
     path = window.path
     directory = nil
+    isResumed = false
     isKept = false
     windowOffset = window.offset
   }
 
-  init(temporaryIn directory: DownloadDirectory) {
-    path = directory.path
+  init(temporaryIn directory: DownloadPlace) {
+    path = ""
     self.directory = directory
+    isResumed = false
     isKept = false
     windowOffset = nil
   }
 
-  init(resuming path: String, in directory: DownloadDirectory) {
+  init(resuming path: String, in directory: DownloadPlace) {
     self.path = path
     self.directory = directory
-    isKept = true
+    isResumed = true
+    isKept = !directory.owns(path)
     windowOffset = nil
   }
 
@@ -76,7 +83,7 @@ final class FileSink {
   /// Opens what will be written to. Nil is success.
   func open() -> TaskError? {
     if let windowOffset { return openWindow(windowOffset) }
-    if isKept { return openKept() }
+    if isResumed { return openKept() }
     if let directory { return openTemporary(directory) }
     var status = stat()
     if stat(path, &status) == 0 {
@@ -89,11 +96,12 @@ final class FileSink {
     return openBeside()
   }
 
-  private func openTemporary(_ directory: DownloadDirectory) -> TaskError? {
+  private func openTemporary(_ directory: DownloadPlace) -> TaskError? {
     path = directory.newPath()
-    descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    let care = directory.keepsFiles ? O_TRUNC | O_NOFOLLOW : O_EXCL
+    descriptor = Glibc.open(path, O_RDWR | O_CREAT | care | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { return FileErrors.creating(path, errno) }
-    temporaryPath = path
+    if !directory.keepsFiles { temporaryPath = path }
     return nil
   }
 
@@ -194,6 +202,9 @@ final class FileSink {
 
   /// Whether there is a name to be changed when it is whole, and something to be synced before.
   var needsSync: Bool { isWindow || temporaryPath != nil && !isTemporary }
+
+  /// Whether it is to be made durable when it is whole.
+  var needsSettling: Bool { needsSync || directory?.keepsFiles == true }
 
   /// What a helper thread does first: makes the content durable.
   var syncWork: HelperThreads.Work { .sync(descriptor: descriptor) }

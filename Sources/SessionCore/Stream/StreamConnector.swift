@@ -6,20 +6,30 @@ final class StreamConnector: CurlHandle {
   private unowned(unsafe) let core: SessionCore
   private let multi: Multi
   private let start: Double
-  private var report: ((Result<Int32, TaskError>) -> Void)?
+  private var report: ((Result<Connection, TaskError>) -> Void)?
   private var isAdded = false
+  /// The proxy's TLS session, once the connection is made.
+  private var proxyTLS: TLSLayer?
+  private let hasSecureProxy: Bool
 
-  /// `report` is called once, unless the connector goes before: with a descriptor, which is then the caller's.
+  /// What the caller gets. Where there is TLS with a proxy, the connector must stay until the connection is closed.
+  struct Connection {
+    let descriptor: Int32
+    let proxyTLS: TLSLayer?
+  }
+
+  /// `report` is called once, unless the connector goes before: with a connection, which is then the caller's.
   /// `host`: IPv6 addresses in brackets.
   init?(
     session: Session, host: String, port: Int, proxy: String,
-    report: @escaping (Result<Int32, TaskError>) -> Void
+    report: @escaping (Result<Connection, TaskError>) -> Void
   ) {
     core = session.core
     let lanes = session.lanes(for: session.configuration.serviceType)
     multi = lanes.multi(lanes.leastUsed())
     start = WallClock.now
     self.report = report
+    hasSecureProxy = URLParts.leadingScheme(proxy)?.lowercased() == "https"
     super.init()
     Callbacks.installSockets(on: curl, poller: core.poller)
     set(CURLOPT_CONNECT_ONLY, 1)
@@ -32,7 +42,15 @@ final class StreamConnector: CurlHandle {
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_USERAGENT, session.connectionOptions.userAgent)
     session.connectionOptions.apply(to: self)
+    if hasSecureProxy {
+      Callbacks.installConnected(on: curl, context: Unmanaged.passUnretained(self).toOpaque())
+    }
     if session.configuration.trace { Trace.install(on: curl) }
+  }
+
+  /// libcurl has made the connection, TLS with the proxy included; the session can be had now and not later.
+  func connected() {
+    proxyTLS = hs_easy_get_ssl(curl).flatMap { TLSLayer(adopting: OpaquePointer($0)) }
   }
 
   /// Begins. False when libcurl does not take it.
@@ -53,12 +71,13 @@ final class StreamConnector: CurlHandle {
     report?(outcome(result))
   }
 
-  private func outcome(_ result: CURLcode) -> Result<Int32, TaskError> {
-    defer { remove() }
+  private func outcome(_ result: CURLcode) -> Result<Connection, TaskError> {
+    defer { if proxyTLS == nil { remove() } }
     guard result == CURLE_OK else {
       let underlying = CurlErrors.underlying(result, text: errorText)
       let code = CurlErrors.code(
-        for: result, verifyResult: long(CURLINFO_SSL_VERIFYRESULT), text: errorText,
+        for: result, verifyResult: long(hasSecureProxy ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT),
+        text: errorText,
         systemError: long(CURLINFO_OS_ERRNO))
       return .failure(TaskError(code, underlying.message, underlying: underlying))
     }
@@ -68,7 +87,7 @@ final class StreamConnector: CurlHandle {
       return .failure(TaskError(.cannotConnectToHost, "libcurl gives no socket"))
     }
     core.poller.take(descriptor)
-    return .success(descriptor)
+    return .success(Connection(descriptor: descriptor, proxyTLS: proxyTLS))
   }
 
   private func remove() {

@@ -19,8 +19,8 @@ final class StreamTask: TimerEntry {
   var tls: TLSLayer?
   /// There is a handler for challenges about servers.
   let asksAboutServers: Bool
-  /// Who keeps what is said of the server, and the server that a handler is being asked about.
-  var question: (host: HostTrust, server: ServerTrust?)?
+  /// Who keeps what is said of the server, and what a handler is being asked.
+  var question: (host: HostTrust, asked: ConnectionTrust.Question?)?
 
   // Bytes.
   let linkOutput = Bytes()

@@ -16,10 +16,6 @@ extension StreamTask {
       return fail(TaskError(.badURL, "not a host and port: \(host):\(port)"))
     }
     let proxy = session.proxies.proxy(scheme: "https", host: host)
-    if URLParts.leadingScheme(proxy)?.lowercased() == "https" {
-      let message = "stream tasks cannot go through a proxy that is spoken to in TLS"
-      return fail(TaskError(.cannotConnectToHost, message))
-    }
     connector = StreamConnector(session: session, host: host, port: port, proxy: proxy) { [weak self] result in
       self?.connectorEnded(result, isProxied: !proxy.isEmpty)
     }
@@ -35,25 +31,37 @@ extension StreamTask {
     return parsed.lowercased() == host.lowercased() && url.get(CURLUPART_USER) == nil
   }
 
-  private func connectorEnded(_ result: Result<Int32, TaskError>, isProxied: Bool) {
+  private func connectorEnded(_ result: Result<StreamConnector.Connection, TaskError>, isProxied: Bool) {
     transaction = connector?.transaction(isProxied: isProxied)
-    connector = nil
     switch result {
     case .failure(let error):
+      connector = nil
       guard let next = candidates.first else { return fail(error) }
       candidates.removeFirst()
       connect(to: next.host, port: next.port)
-    case .success(let descriptor):
+    case .success(let connection):
       phaseDeadline = .infinity
-      link = SocketLink(descriptor: descriptor, core: core, owner: self)
+      // The proxy's TLS goes when libcurl closes the connection.
+      if connection.proxyTLS == nil { connector = nil }
+      let link = makeLink(connection.descriptor, connection.proxyTLS)
+      self.link = link
       perform(machine.handle(.connected))
+      (link as? SecureLink)?.begin()
     }
   }
 
-  /// Goes on with a connection that is there: through this TLS session, if any, and with what has come already.
-  func begin(on descriptor: Int32, tls layer: TLSLayer?, _ early: Bytes) {
+  private func makeLink(_ descriptor: Int32, _ proxyTLS: TLSLayer?) -> StreamLink {
+    guard let proxyTLS else { return SocketLink(descriptor: descriptor, core: core, owner: self) }
+    return SecureLink(proxyTLS, descriptor: descriptor, core: core, owner: self)
+  }
+
+  /// Goes on with a connection that is there: through these TLS sessions, with the server and with a proxy, if any, and
+  /// with what has come already.
+  func begin(on descriptor: Int32, tls layer: TLSLayer?, proxyTLS: TLSLayer?, _ early: Bytes) {
     core.poller.take(descriptor)
-    link = SocketLink(descriptor: descriptor, core: core, owner: self)
+    let link = makeLink(descriptor, proxyTLS)
+    self.link = link
+    defer { (link as? SecureLink)?.begin() }
     tls = layer
     machine.beginConnected(isSecure: layer != nil)
     take(early.buffer)
@@ -101,38 +109,56 @@ extension StreamTask {
   }
 
   /// Asks a handler; the handshake waits, and so does its time limit.
-  private func ask(_ server: ServerTrust) {
-    guard let host = question?.host, question?.server == nil else { return }
-    question = (host, server)
+  private func ask(_ asked: ConnectionTrust.Question) {
+    guard let host = question?.host, question?.asked == nil else { return }
+    question = (host, asked)
     phaseDeadline = .infinity
-    let space = ProtectionSpace(
-      host: host.name, port: host.port, scheme: "https", realm: "", method: ProtectionSpace.serverTrust, isProxy: false)
-    let challenge = Challenge(space)
-    challenge.serverTrust = server
-    if server.refusal != nil { challenge.error = TLSErrors.error(server) }
-    core.outbox.append(.challenge(id, challenge))
+    core.outbox.append(.challenge(id, host.challenge(asked)))
   }
 
   /// The handler's word on it.
   func receive(_ answer: ChallengeAnswer) {
-    guard let (host, asked) = question, let server = asked, let layer = tls else { return }
+    guard let (host, asked) = question, let asked, let layer = tls else { return }
     question = (host, nil)
+    let problem =
+      switch asked {
+      case .serverTrust(let server): settle(answer, server, host)
+      case .clientCertificate: settle(answer, host)
+      }
+    if let problem { return fail(problem) }
+    phaseDeadline = MonotonicClock.now + requestTimeout
+    stepHandshake(layer)
+  }
+
+  private static let cancelled = TaskError(.userCancelledAuthentication, "authentication was cancelled")
+
+  /// An answer about the server. Nil: the handshake goes on.
+  private func settle(_ answer: ChallengeAnswer, _ server: ServerTrust, _ host: HostTrust) -> TaskError? {
     switch answer {
-    case .cancel, .request:
-      return fail(TaskError(.userCancelledAuthentication, "authentication was cancelled"))
-    case .rejectProtectionSpace: return fail(TLSErrors.error(server))
+    case .cancel, .request: return Self.cancelled
+    case .rejectProtectionSpace: return TLSErrors.error(server)
     case .performDefaultHandling, .deliverResponse:
-      guard server.refusal == nil, let leaf = server.leaf else { return fail(TLSErrors.error(server)) }
+      guard server.refusal == nil, let leaf = server.leaf else { return TLSErrors.error(server) }
       host.leaveToVerification(leaf)
     case .useCredential(let credential):
       guard case .serverTrust(let leaf) = credential.secret, leaf == server.leaf else {
         let message = "the credential is not for the certificate that \(server.host) shows"
-        return fail(TaskError(.serverCertificateUntrusted, message))
+        return TaskError(.serverCertificateUntrusted, message)
       }
       host.accept(leaf)
     }
-    phaseDeadline = MonotonicClock.now + requestTimeout
-    stepHandshake(layer)
+    return nil
+  }
+
+  /// An answer about a certificate of our own. Nil: the handshake goes on.
+  private func settle(_ answer: ChallengeAnswer, _ host: HostTrust) -> TaskError? {
+    switch answer {
+    case .cancel, .request: return Self.cancelled
+    case .performDefaultHandling, .deliverResponse, .rejectProtectionSpace:
+      host.show(nil)
+      return nil
+    case .useCredential(let credential): return host.show(credential)
+    }
   }
 
   private func stepHandshake(_ layer: TLSLayer) {
@@ -140,7 +166,9 @@ extension StreamTask {
     layer.drain(into: linkOutput)
     switch progress {
     case .waiting: pump()
-    case .asking(let server): ask(server)
+    case .asking(let question):
+      pump()
+      ask(question)
     case .failure(let error):
       // The alert that tells the other side why.
       link?.push()

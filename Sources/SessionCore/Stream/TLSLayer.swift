@@ -6,8 +6,8 @@ final class TLSLayer {
     case done
     /// More must come from the other side first.
     case waiting
-    /// A handler must say whether the server is trusted; then the handshake is to be called again.
-    case asking(ServerTrust)
+    /// A handler must be asked; then the handshake is to be called again.
+    case asking(ConnectionTrust.Question)
     case failure(TaskError)
   }
 
@@ -29,6 +29,8 @@ final class TLSLayer {
 
   /// Who judges the server; nil where libcurl has done so.
   private let trust: ConnectionTrust?
+  /// Something of the other side's has been decrypted.
+  private var hasReceived = false
 
   /// `host`: a name, or an address without brackets.
   init?(_ context: TLSContext, host: String, trust: ConnectionTrust) {
@@ -95,20 +97,20 @@ final class TLSLayer {
     let result = SSL_do_handshake(ssl)
     if result == 1 {
       trust?.establish()
-      trust?.succeed()
       return .done
     }
     switch SSL_get_error(ssl, result) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .waiting
-    case SSL_ERROR_WANT_RETRY_VERIFY:
-      if case .serverTrust(let server)? = trust?.question { return .asking(server) }
+    case SSL_ERROR_WANT_RETRY_VERIFY, SSL_ERROR_WANT_X509_LOOKUP:
+      if let question = trust?.question { return .asking(question) }
       return .failure(failure("the TLS handshake failed"))
-    default: return .failure(handshakeFailure())
+    default: return .failure(certificateFailure("the TLS handshake failed"))
     }
   }
 
-  private func handshakeFailure() -> TaskError {
-    let error = failure("the TLS handshake failed")
+  /// A failure that the certificates may be to blame for.
+  private func certificateFailure(_ what: String) -> TaskError {
+    let error = failure(what)
     guard let trust else { return error }
     let text = error.underlying?.message ?? ""
     return TLSErrors.error(trust, text.holds("alert") ? .alert(text) : .other) ?? error
@@ -118,11 +120,16 @@ final class TLSLayer {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Input {
     ERR_clear_error()
     let count = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
-    if count > 0 { return .bytes(Int(count)) }
+    if count > 0 {
+      if !hasReceived { trust?.succeed() }
+      hasReceived = true
+      return .bytes(Int(count))
+    }
     switch SSL_get_error(ssl, count) {
     case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .waiting
     case SSL_ERROR_ZERO_RETURN: return .ended
-    default: return .failure(failure("TLS failed"))
+    // In TLS 1.3 the server sees our certificate only after the handshake.
+    default: return .failure(hasReceived ? failure("TLS failed") : certificateFailure("TLS failed"))
     }
   }
 

@@ -30,6 +30,16 @@ enum Callbacks {
     hs_easy_set_socket_callbacks(curl, openPlainSocket, context, closeSocket, context)
   }
 
+  /// For a `StreamConnector` that must know when the connection is there.
+  static func installConnected(on curl: UnsafeMutableRawPointer, context: UnsafeMutableRawPointer) {
+    hs_easy_set_prerequest_callback(curl) { context, _, _, _, _ in
+      guard let context else { return CURL_PREREQFUNC_ABORT }
+      Unmanaged<StreamConnector>.fromOpaque(context)._withUnsafeGuaranteedRef { $0.connected() }
+      return CURL_PREREQFUNC_OK
+    }
+    hs_easy_set_pointer(curl, CURLOPT_PREREQDATA, context)
+  }
+
   /// libcurl's CURL_WRITEFUNC_PAUSE and CURL_READFUNC_PAUSE, which are macros.
   static let pause = 0x1000_0001
   static let abortRead = 0x1000_0000

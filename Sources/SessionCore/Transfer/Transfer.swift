@@ -182,7 +182,7 @@ final class Transfer: TimerEntry {
     service = options.serviceType == .standard ? session.configuration.serviceType : options.serviceType
     expectation = options.expectContinue
     sink = BodySink(options.destination, maximum: options.maximumBody)
-    download = Download.make(options.destination)
+    download = Download.make(options)
     if let limits = session.rateLimits(options) { (receiving, sending) = limits }
     startTime = session.core.now
     startDate = WallClock.now

@@ -11,6 +11,7 @@ extension Transfer {
     stream?.transferEnded(failure)
     let host = isAttached ? self.host : nil
     letGoOfHandle(keepsNonce: failure == nil)
+    if let checkpoints = download?.checkpoints { noteProgress(checkpoints, isLast: true) }
     if failure != nil { sink.file?.discard() }
     reportFinalProgress()
     if failure == nil, let file = sink.file, file.isTemporary {
@@ -71,6 +72,7 @@ extension Transfer {
     load = nil
     easy?.transfer = nil
     easy = nil
+    if let checkpoints = download?.checkpoints { noteProgress(checkpoints, isLast: true) }
     sink.file?.discard()
   }
 
@@ -92,6 +94,9 @@ extension Transfer {
     guard machine.state == .settling, let file = sink.file else { return }
     if case .read = job.work {
       error = problemOfFile(job)
+      if error == nil, file.needsSettling {
+        return core.helpers.submit(HelperThreads.Job(task: id.rawValue, work: file.syncWork))
+      }
       return advance(.settled(success: error == nil))
     }
     if job.result != 0 {

@@ -40,8 +40,8 @@ extension Transfer {
     guard !isSinkOpen else { return nil }
     if case .download = options.destination { becomesDownload = true }
     if becomesDownload {
-      switch core.downloadDirectory(in: session.configuration.sharedContainer) {
-      case .success(let directory): sink.use(FileSink(temporaryIn: directory))
+      switch downloadPlace {
+      case .success(let place): sink.use(FileSink(temporaryIn: place))
       case .failure(let problem): return problem
       }
     }
@@ -205,7 +205,7 @@ extension Transfer {
     }
     let isConsumer = !sink.isMemory && sink.file == nil
     return .success(
-      undelivered: isConsumer && !sink.isDelivered, settles: needsReading || sink.file?.needsSync ?? false)
+      undelivered: isConsumer && !sink.isDelivered, settles: needsReading || sink.file?.needsSettling ?? false)
   }
 
   /// The response is complete although libcurl reports a failure: it could not send the rest of the request's body.

@@ -161,6 +161,7 @@ extension Transfer {
     switch sink.receive(wanted) {
     case .taken:
       download?.wrote(wanted)
+      if let checkpoints = download?.checkpoints { noteProgress(checkpoints) }
       sink.checks?.take(transferred: bytes)
       received += bytes.count
       caching?.record(bytes)

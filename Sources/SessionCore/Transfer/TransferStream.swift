@@ -59,8 +59,11 @@ extension Transfer {
       let message = "the response cannot become a stream: it is no 101, and its body has an end of its own"
       return fail(TaskError(.badServerResponse, message, url: url))
     }
-    if URLParts.leadingScheme(host?.proxy ?? "")?.lowercased() == "https" {
-      return fail(TaskError(.badServerResponse, "no stream goes through a proxy that is spoken to in TLS", url: url))
+    let hasSecureProxy = host?.hasSecureProxy == true
+    let isSecure = URLParts.leadingScheme(request.url)?.lowercased() == "https"
+    if hasSecureProxy, isSecure {
+      let message = "no stream goes through TLS with the server inside of TLS with a proxy"
+      return fail(TaskError(.badServerResponse, message, url: url))
     }
     updatePause()
     guard let descriptor = core.poller.descriptor(of: easy.curl) else {
@@ -71,8 +74,9 @@ extension Transfer {
     self.stream = stream
     core.adopt(stream)
     guard beginWebSocket(on: stream) else { return }
+    let layer = hs_easy_get_ssl(easy.curl).flatMap { TLSLayer(adopting: OpaquePointer($0)) }
     stream.begin(
-      on: descriptor, tls: hs_easy_get_ssl(easy.curl).flatMap { TLSLayer(adopting: OpaquePointer($0)) }, early)
+      on: descriptor, tls: hasSecureProxy ? nil : layer, proxyTLS: hasSecureProxy ? layer : nil, early)
     webSocket?.begin()
   }
 

@@ -42,17 +42,8 @@ extension Transfer {
   func ask(_ question: ConnectionTrust.Question) {
     guard let trust = connectionTrust?.host, trust.beginQuestion(question.subject, id) else { return }
     isAskingAboutConnection = true
-    let challenge: Challenge
-    switch question {
-    case .serverTrust(let server):
-      challenge = Challenge(space(trust, ProtectionSpace.serverTrust))
-      challenge.serverTrust = server
-      if server.refusal != nil { challenge.error = connectionError(server) }
-    case .clientCertificate(let names):
-      challenge = Challenge(space(trust, ProtectionSpace.clientCertificate))
-      challenge.distinguishedNames = names
-      challenge.previousFailureCount = trust.rejections
-    }
+    let challenge = trust.challenge(question)
+    challenge.error?.url = url
     core.outbox.append(.challenge(id, challenge))
   }
 
@@ -69,10 +60,6 @@ extension Transfer {
       return
     }
     if connectionTrust.isAnswered { connectAgain() } else { ask(question) }
-  }
-
-  private func space(_ trust: HostTrust, _ method: String) -> ProtectionSpace {
-    ProtectionSpace(host: trust.name, port: trust.port, scheme: "https", realm: "", method: method, isProxy: false)
   }
 
   private func connectionError(_ server: ServerTrust) -> TaskError {
@@ -95,7 +82,8 @@ extension Transfer {
       trust.leaveToVerification(leaf)
       connectAgain()
     case (.rejectProtectionSpace, .serverTrust(let server)): fail(connectionError(server))
-    case (.useCredential(let credential), .clientCertificate): receive(credential, trust)
+    case (.useCredential(let credential), .clientCertificate):
+      if let problem = trust.show(credential) { fail(problem) } else { connectAgain() }
     case (.performDefaultHandling, .clientCertificate), (.deliverResponse, .clientCertificate),
       (.rejectProtectionSpace, .clientCertificate):
       trust.show(nil)
@@ -110,19 +98,6 @@ extension Transfer {
     }
     trust.accept(leaf)
     connectAgain()
-  }
-
-  private func receive(_ credential: Credential, _ trust: HostTrust) {
-    guard case .certificate(let path, let key, let password) = credential.secret else {
-      let message = "the credential for \(trust.name) has no client certificate"
-      return fail(TaskError(.clientCertificateRejected, message, url: url))
-    }
-    switch ClientIdentity.load(ClientCertificate(certificate: path, key: key, password: password)) {
-    case .success(let identity):
-      trust.show(identity)
-      connectAgain()
-    case .failure(let error): fail(error)
-    }
   }
 
   /// Nothing of the request has left.

@@ -55,8 +55,8 @@ final class ConnectionTrust {
     }
   }
 
-  /// The handshake waits for an answer about the server (`SSL_ERROR_WANT_RETRY_VERIFY`), where else the connection is
-  /// made again after it.
+  /// The handshake waits for an answer (`SSL_ERROR_WANT_RETRY_VERIFY`, `SSL_ERROR_WANT_X509_LOOKUP`), where else the
+  /// connection is made again after it.
   private let suspends: Bool
 
   /// `mayAsk`: there is a handler, and it is asked about what it has not been asked before.
@@ -117,7 +117,7 @@ final class ConnectionTrust {
   private static let certificateWanted: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = {
     ssl, context in
     guard let ssl, let context else { return 0 }
-    return Unmanaged<ConnectionTrust>.fromOpaque(context).takeUnretainedValue().showCertificate(ssl) ? 1 : 0
+    return Unmanaged<ConnectionTrust>.fromOpaque(context).takeUnretainedValue().showCertificate(ssl)
   }
 
   /// The server's certificates are there. In TLS 1.3 the stapled response is too; before, it comes later.
@@ -165,18 +165,20 @@ final class ConnectionTrust {
     return false
   }
 
-  private func showCertificate(_ ssl: OpaquePointer) -> Bool {
+  /// In OpenSSL's words: 1 to go on, 0 to fail, -1 to be asked again later.
+  private func showCertificate(_ ssl: OpaquePointer) -> Int32 {
     isCertificateRequested = true
+    question = nil
     switch host.identity {
     case .given(let identity):
       isCertificateShown = true
-      return identity.use(on: ssl)
-    case .none: return true
+      return identity.use(on: ssl) ? 1 : 0
+    case .none: return 1
     case .unknown:
-      guard mayAsk, !isEstablished, !suspends else { return true }
+      guard mayAsk, !isEstablished else { return 1 }
       let names = OpenSSL.elements(SSL_get_client_CA_list(ssl)).map(CertificateNames.text)
       question = .clientCertificate(distinguishedNames: names)
-      return false
+      return suspends ? -1 : 0
     }
   }
 

@@ -82,6 +82,25 @@ final class HostTrust {
     waiting.removeValue(forKey: subject) ?? []
   }
 
+  /// What a handler is asked.
+  func challenge(_ question: ConnectionTrust.Question) -> Challenge {
+    func space(_ method: String) -> ProtectionSpace {
+      ProtectionSpace(host: name, port: port, scheme: "https", realm: "", method: method, isProxy: false)
+    }
+    switch question {
+    case .serverTrust(let server):
+      let challenge = Challenge(space(ProtectionSpace.serverTrust))
+      challenge.serverTrust = server
+      if server.refusal != nil { challenge.error = TLSErrors.error(server) }
+      return challenge
+    case .clientCertificate(let names):
+      let challenge = Challenge(space(ProtectionSpace.clientCertificate))
+      challenge.distinguishedNames = names
+      challenge.previousFailureCount = rejections
+      return challenge
+    }
+  }
+
   // MARK: What handlers said
 
   /// Whether a server with this certificate is trusted; nil where a handler is to be asked.
@@ -103,6 +122,19 @@ final class HostTrust {
   func leaveToVerification(_ leaf: Fingerprint) { verdicts[leaf] = .leftToVerification }
 
   func show(_ identity: ClientIdentity?) { self.identity = identity.map { .given($0) } ?? .none }
+
+  /// The certificate that a credential names is to be shown. Nil is success.
+  func show(_ credential: Credential) -> TaskError? {
+    guard case .certificate(let path, let key, let password) = credential.secret else {
+      return TaskError(.clientCertificateRejected, "the credential for \(name) has no client certificate")
+    }
+    switch ClientIdentity.load(ClientCertificate(certificate: path, key: key, password: password)) {
+    case .success(let identity):
+      show(identity)
+      return nil
+    case .failure(let error): return error
+    }
+  }
 
   /// The server was not content with the certificate, or with none: what a handler said of it is forgotten.
   func identityRefused() {

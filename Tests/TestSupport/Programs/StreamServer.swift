@@ -6,6 +6,9 @@ public final class StreamServer: Sendable {
     /// Answers each line with itself. STARTTLS and STOPTLS are answered with OK and done, INJECT is a STARTTLS whose
     /// answer has clear text behind it, and CUT ends the connection without ending TLS.
     case lines
+    /// The same, and the other side must show a certificate of the same authority's, which is what HELLO is answered
+    /// with. TLS 1.2 or 1.3.
+    case verifying(String)
     /// aiosmtpd, which takes mail only through TLS.
     case smtp
     /// HTTPS that answers with 101 and five bytes in one piece, and then sends back what it gets.
@@ -16,6 +19,8 @@ public final class StreamServer: Sendable {
   public let port: Int
   /// PEM file of the authority that signed the certificate, which is for localhost and 127.0.0.1.
   public var authority: String { identity.certificate }
+  /// PEM file of a certificate for clients, with its key.
+  public func clientCertificate() throws -> String { try identity.leaf("client", "DNS:client.test").both }
   private let identity: TestAuthority
   private let directory: TemporaryDirectory
   private let program: LaunchedProgram
@@ -28,12 +33,23 @@ public final class StreamServer: Sendable {
     let leaf = try identity.leaf("localhost", "DNS:localhost,IP:127.0.0.1")
     let script = try directory.write("server.py", Self.script(kind))
     program = try LaunchedProgram(
-      ["/usr/bin/python3", script, "\(port)", leaf.both], in: directory, ports: [port])
+      ["/usr/bin/python3", script, "\(port)", leaf.both, identity.certificate], in: directory, ports: [port])
   }
 
   private static func script(_ kind: Kind) -> String {
     switch kind {
     case .lines: lines
+    case .verifying(let version):
+      lines.replacing(
+        "\n\ndef line",
+        with: """
+
+          context.maximum_version = ssl.TLSVersion.\(version)
+          context.verify_mode = ssl.CERT_REQUIRED
+          context.load_verify_locations(sys.argv[3])
+
+          def line
+          """)
     case .smtp: smtp
     case .upgrade: upgrade
     }
@@ -87,6 +103,8 @@ public final class StreamServer: Sendable {
             if text in (b"STARTTLS\\n", b"INJECT\\n"):
                 connection.sendall(b"OK\\n" if text == b"STARTTLS\\n" else b"OK\\nEVIL\\n")
                 connection = context.wrap_socket(connection, server_side=True)
+            elif text == b"HELLO\\n":
+                connection.sendall(str(connection.getpeercert()["subject"]).encode() + b"\\n")
             elif text == b"STOPTLS\\n":
                 connection.sendall(b"OK\\n")
                 connection = connection.unwrap()

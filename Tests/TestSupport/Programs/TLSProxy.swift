@@ -6,11 +6,23 @@ public final class TLSProxy: Sendable {
   public let port: Int
   /// Its address.
   public var url: String { "https://127.0.0.1:\(port)" }
+  /// PEM file of the authority that signed its certificate, where that is known.
+  public let authority: String
   private let program: LaunchedProgram
 
+  /// Starts one with a certificate of an authority of its own.
+  public convenience init() throws {
+    let identity = try TestAuthority(name: "Proxy Authority")
+    try self.init(try identity.leaf("proxy", "IP:127.0.0.1"), authority: identity)
+  }
+
   /// Starts one with this certificate.
-  public init(_ leaf: TestAuthority.Leaf) throws {
+  public init(_ leaf: TestAuthority.Leaf, authority: TestAuthority? = nil) throws {
     let directory = try TemporaryDirectory()
+    self.authority =
+      try authority.map {
+        try directory.write("authority.pem", Array(Data(contentsOf: URL(fileURLWithPath: $0.certificate))))
+      } ?? ""
     port = try Listener.freePort()
     let certificate = try directory.write("proxy.pem", Array(Data(contentsOf: URL(fileURLWithPath: leaf.both))))
     let script = try directory.write("proxy.py", TLSProxy.script)
