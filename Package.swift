@@ -6,16 +6,20 @@ let strictSwift: [SwiftSetting] = [
   .treatAllWarnings(as: .error, .when(configuration: .release)),
   // The debug build and its tests check exclusive access at run time; a release build has been through them.
   .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-  // Each function can be left out, or put where it is wanted.
-  .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
-  // Nobody here uses regular expressions or asynchronous functions; their libraries would be linked all the same.
-  .unsafeFlags([
-    "-Xfrontend", "-disable-implicit-string-processing-module-import",
-    "-Xfrontend", "-disable-implicit-concurrency-module-import",
-  ]),
   // libxml2's headers name each other by this path (as pkg-config says; see the system libraries).
   .unsafeFlags(["-Xcc", "-I/usr/include/libxml2"]),
 ]
+/// What goes into the executable.
+let productSwift: [SwiftSetting] =
+  strictSwift + [
+    // Each function can be left out, or put where it is wanted.
+    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
+    // Nobody here uses regular expressions or asynchronous functions; their libraries would be linked all the same.
+    .unsafeFlags([
+      "-Xfrontend", "-disable-implicit-string-processing-module-import",
+      "-Xfrontend", "-disable-implicit-concurrency-module-import",
+    ]),
+  ]
 let strictC: [CSetting] = [
   .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-ffunction-sections"], .when(configuration: .release))
 ]
@@ -65,13 +69,13 @@ let package = Package(
         "CCurlShim", "CTLSShim", "CSQLite", "CCurl", "COpenSSL", "CPSL", "CWslay", "CZlib", "CBrotli", "CZstd",
         "CLateLibraries",
       ],
-      swiftSettings: strictSwift),
+      swiftSettings: productSwift),
     .target(
       name: "LuaBridge",
       dependencies: ["CLuaShim", "SessionCore", "Stdlib", "CJansson", "CXML", "CLateLibraries"],
-      swiftSettings: strictSwift),
+      swiftSettings: productSwift),
     .executableTarget(
-      name: "httpscript", dependencies: ["CArguments", "LuaBridge", "SessionCore"], swiftSettings: strictSwift,
+      name: "httpscript", dependencies: ["CArguments", "LuaBridge", "SessionCore"], swiftSettings: productSwift,
       // As little as possible to load at start (see also build_release in scripts/packages.sh).
       linkerSettings: [.unsafeFlags(["-Xclang-linker", "-static-libgcc"], .when(configuration: .release))]),
 
