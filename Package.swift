@@ -23,6 +23,13 @@ let productSwift: [SwiftSetting] =
 let strictC: [CSetting] = [
   .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-ffunction-sections"], .when(configuration: .release))
 ]
+/// Where libsecret's headers are, and GLib's, one of which is in the architecture's own directory (pkg-config would have
+/// the library linked).
+let libsecretHeaders: [CSetting] = [
+  .unsafeFlags(
+    ["/usr/include/libsecret-1", "/usr/include/glib-2.0"].map { "-I" + $0 }
+      + ["x86_64", "aarch64"].map { "-I/usr/lib/\($0)-linux-gnu/glib-2.0/include" })
+]
 
 let package = Package(
   name: "httpscript",
@@ -56,7 +63,7 @@ let package = Package(
     .target(name: "CArguments", cSettings: strictC),
     .target(name: "CCurlShim", dependencies: ["CCurl", "CLateLibraries"], cSettings: strictC),
     .target(name: "CTLSShim", dependencies: ["COpenSSL", "CLateLibraries"], cSettings: strictC),
-    // Its header only: the library is loaded when a store is first opened.
+    .target(name: "CKeyringShim", dependencies: ["CLateLibraries"], cSettings: strictC + libsecretHeaders),
 
     // The Lua standard library, embedded as bytes.
     .target(
@@ -66,8 +73,8 @@ let package = Package(
     .target(
       name: "SessionCore",
       dependencies: [
-        "CCurlShim", "CTLSShim", "CSQLite", "CCurl", "COpenSSL", "CPSL", "CWslay", "CZlib", "CBrotli", "CZstd",
-        "CLateLibraries",
+        "CCurlShim", "CTLSShim", "CKeyringShim", "CSQLite", "CCurl", "COpenSSL", "CPSL", "CWslay", "CZlib", "CBrotli",
+        "CZstd", "CLateLibraries",
       ],
       swiftSettings: productSwift),
     .target(

@@ -1,7 +1,7 @@
 # Sourced by the other scripts: installs Debian packages that are missing.
 
 BUILD_PACKAGES=(pkg-config lua5.4 liblua5.4-dev libcurl4-openssl-dev libjansson-dev libxml2-dev zlib1g-dev libbrotli-dev
-  libzstd-dev libssl-dev libsqlite3-dev libpsl-dev libwslay-dev)
+  libzstd-dev libssl-dev libsqlite3-dev libpsl-dev libwslay-dev libsecret-1-dev)
 
 # install_packages NAME...: nothing happens, and no network is used, when all are there.
 install_packages() {

@@ -201,6 +201,25 @@ void hs_drain_network_watch(int descriptor) {
   while (recv(descriptor, buffer, sizeof buffer, 0) > 0 || errno == EINTR || errno == ENOBUFS) {}
 }
 
+bool hs_has_other_route(int descriptor) {
+  struct sockaddr_storage peer, now, fresh;
+  socklen_t peer_length = sizeof peer, now_length = sizeof now, fresh_length = sizeof fresh;
+  if (getpeername(descriptor, (struct sockaddr *)&peer, &peer_length)) return false;
+  if (getsockname(descriptor, (struct sockaddr *)&now, &now_length)) return false;
+  int probe = socket(peer.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (probe < 0) return false;
+  /* Nothing is sent: the kernel only chooses the way. */
+  bool is_routed = !connect(probe, (struct sockaddr *)&peer, peer_length) &&
+                   !getsockname(probe, (struct sockaddr *)&fresh, &fresh_length);
+  close(probe);
+  if (!is_routed) return false;
+  if (peer.ss_family == AF_INET)
+    return ((struct sockaddr_in *)&now)->sin_addr.s_addr != ((struct sockaddr_in *)&fresh)->sin_addr.s_addr;
+  if (peer.ss_family != AF_INET6) return false;
+  return memcmp(&((struct sockaddr_in6 *)&now)->sin6_addr, &((struct sockaddr_in6 *)&fresh)->sin6_addr,
+                sizeof(struct in6_addr)) != 0;
+}
+
 bool hs_has_network(void) {
   struct ifaddrs *list = NULL;
   bool found = false;

@@ -291,6 +291,54 @@ import Testing
       ], "\(result)")
   }
 
+  @Test("A stream's delegate hears of a better route, once")
+  func betterRoute() async throws {
+    let script = """
+      local session = http.session(http.configuration.ephemeral(), {
+        better_route_discovered = function(_, task) print("better", task.kind) end,
+      })
+      local task = session:stream_task("10.9.0.1", math.tointeger(base))
+      task:resume()
+      assert(task:write("x"))
+      print(task:read())
+      local function change(source)
+        assert(os.execute("ip route change local 10.9.0.1 dev lo table local proto kernel scope host src " .. source))
+        http.sleep(0.2)
+      end
+      change "10.9.0.1"
+      change "10.9.0.2"
+      assert(os.execute("ip addr add 10.9.0.3/32 dev lo"))
+      http.sleep(0.2)
+      task:cancel()
+      """
+    let directory = try TemporaryDirectory()
+    let port = try Listener.freePort()
+    let file = try directory.write("script.lua", prelude + script)
+    let server = try directory.write(
+      "server.py",
+      """
+      import socket
+      listener = socket.create_server(("0.0.0.0", \(port)))
+      connection = listener.accept()[0]
+      connection.sendall(connection.recv(10))
+      connection.recv(10)
+      """)
+    let command = """
+      ip link set lo up; ip addr add 10.9.0.1/32 dev lo; ip addr add 10.9.0.2/32 dev lo
+      python3 '\(server)' & server=$!
+      tries=0
+      until ss -Hltn "sport = :\(port)" | grep -q . || [ $tries -gt 200 ]; do tries=$((tries + 1)); sleep 0.05; done
+      '\(Executable.path)' '\(file)' \(port)
+      kill $server
+      """
+    guard try await shell("unshare -n true && ip -V").status == 0 else {
+      print("skipped: this machine lets no test make a network namespace")
+      return
+    }
+    let result = try await shell("unshare -n sh -c \"$0\"", command)
+    #expect(result.lines == ["x\tfalse", "better\tstream"], "\(result)")
+  }
+
   @Test("A task waits for its interface")
   func missingInterface() async throws {
     let script = """

@@ -120,6 +120,29 @@ import Testing
     if scriptCase.name.hasPrefix("content codings") { #expect(server.requests[0]["Accept-Encoding"] == "identity") }
   }
 
+  @Test("a part that nobody asked for is not taken for the file")
+  func unaskedPart() async throws {
+    let server = try ScriptedServer { request in
+      let isWhole = request.path == "/whole"
+      return Reply(
+        status: "206 Partial Content",
+        fields: [("ETag", "\"1\""), ("Content-Range", "bytes \(isWhole ? 0 : 2)-9/10")],
+        isWhole ? "0123456789" : "23456789")
+    }
+    let directory = try TemporaryDirectory()
+    let script = """
+      for _, given in ipairs { {}, { resume = true }, { segments = 2 } } do
+        given.sink = arg[2] .. "/out"
+        local r, err = http.get(base .. "/part", given)
+        print(r, err.code, io.open(given.sink))
+      end
+      print(assert(http.get(base .. "/whole", { sink = arg[2] .. "/out" })).status)
+      """
+    let line = "nil\tbad_server_response\tnil\t\(directory.path)/out: No such file or directory\t2"
+    try await expectScript(script, [server.url, directory.path], prints: [line, line, line, "206"])
+    #expect(directory.read("out") == Array("0123456789".utf8))
+  }
+
   @Test("limits hold in both directions, for one task and for a session's together")
   func rates() async throws {
     let server = try ScriptedServer { request in

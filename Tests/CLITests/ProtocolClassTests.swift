@@ -27,6 +27,29 @@ import Testing
       prints: "203\ttext/x-mock\tGET mock://host/a?b nil\tmock://host/a?b\tfalse", "POST mock:opaque x", "unknown\t1",
       "unsupported_url", "ok"),
     ScriptCase(
+      "cookies that a class sets for a server's URL are kept, also with a redirect; those of its own schemes are not",
+      """
+      local storage = http.cookie_storage()
+      local session = http.session{ cookie_storage = storage, protocol_classes = { {
+        can_init = function(request) return not request.url:find("/real") end,
+        start_loading = function(request, client)
+          local head = { headers = { ["Set-Cookie"] = { "a=1; Path=/", "b=2; Path=/real" } } }
+          if request.url:find("/hop") then
+            head.status = 302
+            return client:redirect(head, base .. "/real")
+          end
+          client:receive_response(head)
+          client:finish()
+        end,
+      } } }
+      session:get("mock://h.test/")
+      session:send(http.request{ url = base .. "/mine", http_should_handle_cookies = false })
+      print(#storage:cookies())
+      session:get("https://h.test/x")
+      print(#storage:cookies("https://h.test/"), #storage:cookies("https://h.test/real"))
+      print(assert(session:get(base .. "/hop")).body, #storage:cookies(base .. "/real"))
+      """, prints: "0", "1\t2", "ok\t2"),
+    ScriptCase(
       "the first class that wants a request gets it",
       """
       local asked = {}

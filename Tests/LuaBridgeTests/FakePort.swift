@@ -48,6 +48,7 @@ final class FakePort: Port {
     case .perform(let id, let work):
       work.run()
       pending.append(.performed(id, work))
+    case .useKeyring(_, _, let waiter): pending.append(.keyringUsed(waiter))
     case .createSession, .startStream, .stream, .webSocket, .suspendTask, .resumeTask, .setPriority,
       .closeIdleConnections, .forgetHosts, .removeDownload, .keepDownload, .writeCache:
       break

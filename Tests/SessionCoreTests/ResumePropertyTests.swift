@@ -1,5 +1,6 @@
 import CCurlShim
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SessionCore

@@ -43,9 +43,8 @@ function credential.new(given)
   options.check(given, FIELDS, "argument #1 of http.credential")
   local kind = kind_of(given)
   check_beside(given, kind)
-  if kind.name == "certificate" then
-    options.path(given.certificate, "a credential's 'certificate'")
-    if given.key then options.path(given.key, "a credential's 'key'") end
+  for name, value in next, given do
+    if type(value) == "string" then options.text(value, "a credential's '" .. name .. "'") end
   end
   if kind.name == "trust" and not require("http.server_trust").is(given.trust) then
     options.misuse("a credential's 'trust' must be the server_trust of a challenge, not %s", type(given.trust))

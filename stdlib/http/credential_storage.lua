@@ -1,9 +1,12 @@
 -- Credential storages: http.credential_storage and http.protection_space. What is stored where is native
 -- (`httpscript.credentials`); here are the checks of what scripts give.
 
+local core = require "httpscript.core"
 local native = require "httpscript.credentials"
 local credential = require "http.credential"
 local errors = require "http.errors"
+local events = require "http.events"
+local fibers = require "http.fibers"
 local options = require "http.options"
 
 local misuse = options.misuse
@@ -74,7 +77,43 @@ function stores.native(value)
   return type(value) == "table" and debug.getmetatable(value) == CredentialStorage and rawget(value, NATIVE) or nil
 end
 
-local FIELDS = { path = "string", netrc = "string|boolean", credential_command = "string|table" }
+-- The keyring -------------------------------------------------------------------------------------------------------
+
+-- By number, what waits for the keyring.
+local waits, last_wait = {}, 0
+
+events[events.KEYRING_USED] = function(number)
+  local record = waits[number]
+  waits[number] = nil
+  if record then fibers.complete(record) end
+end
+
+-- Waits until the keyring knows what `storage` wants kept, and, where a host is named, the storage what is kept for it.
+local function use_keyring(storage, host, is_proxy)
+  if not storage:uses_keyring() then return end
+  fibers.require_yieldable()
+  if not fibers.may_begin() then return end
+  last_wait = last_wait + 1
+  local record = {}
+  waits[last_wait] = record
+  core.use_keyring(storage, last_wait, host, is_proxy)
+  fibers.wait_for(record)
+end
+
+-- Waits until what a storage has is kept (part of `session:flush`).
+function stores.flush(storage) use_keyring(stores.native(storage)) end
+
+-- Calls a method of the native storage about a space, between what the keyring knows before and after it.
+local function call_native(storage, name, host, port, protocol, realm, method, is_proxy, ...)
+  use_keyring(storage, host, is_proxy)
+  local result = storage[name](storage, host, port, protocol, realm, method, is_proxy, ...)
+  use_keyring(storage)
+  return result
+end
+
+local FIELDS = {
+  path = "string", keyring = "boolean", netrc = "string|boolean", credential_command = "string|table",
+}
 
 local function failure(code, message)
   return nil, errors.new { domain = "file", code = code, message = message }
@@ -97,12 +136,12 @@ end
 -- The words of a command; a text is one for the shell.
 local function command_words(given)
   if given == nil then return {} end
-  if type(given) == "string" then return { "/bin/sh", "-c", given } end
+  if type(given) == "string" then return { "/bin/sh", "-c", options.text(given, "option 'credential_command'") } end
   for name, value in next, given do
     if math.type(name) == "integer" then
-      options.expect(value, "string", "a word of 'credential_command'")
+      options.text(value, "a word of 'credential_command'")
     elseif name == "user" then
-      options.expect(value, "string", "credential_command.user")
+      options.text(value, "credential_command.user")
     elseif name == "timeout" then
       if not (options.expect(value, "number", "credential_command.timeout") > 0) then
         misuse("credential_command.timeout must be more than 0 seconds")
@@ -115,7 +154,7 @@ local function command_words(given)
   return given
 end
 
--- http.credential_storage{ path, netrc, credential_command } -> storage | nil, err.
+-- http.credential_storage{ path, keyring, netrc, credential_command } -> storage | nil, err.
 function stores.new(given)
   given = options.check(given, FIELDS, "argument #1 of http.credential_storage")
   local path = given.path and options.path(given.path, "option 'path'")
@@ -126,7 +165,7 @@ function stores.new(given)
     local problem = native.problem(file)
     if problem then return failure("no_permissions_to_read_file", problem) end
   end
-  return wrap(native.storage(path, netrc, words.user, words.timeout, table.unpack(words)))
+  return wrap(native.storage(path, given.keyring or false, netrc, words.user, words.timeout, table.unpack(words)))
 end
 
 function CredentialStorage:__tostring()
@@ -147,7 +186,8 @@ local function set(self, name, given, space, is_default)
   local storage = native_of(self, name)
   check_credential(given, name)
   local host, port, protocol, realm, method, is_proxy = flatten_space(space, "argument #2 of " .. name)
-  storage:set(host, port, protocol, realm, method, is_proxy, is_default, given.persistence, credential.flatten(given))
+  call_native(storage, "set", host, port, protocol, realm, method, is_proxy, is_default, given.persistence,
+    credential.flatten(given))
 end
 
 -- storage:set(credential, space): keeps it, in the place of the one of the same user.
@@ -158,14 +198,16 @@ function methods:set_default(given, space) set(self, "set_default", given, space
 
 -- storage:credentials(space) -> list.
 function methods:credentials(space)
-  local list = native_of(self, "credentials"):credentials(flatten_space(space, "argument #1 of credentials"))
+  local storage = native_of(self, "credentials")
+  local list = call_native(storage, "credentials", flatten_space(space, "argument #1 of credentials"))
   for i, fields in ipairs(list) do list[i] = credential.new(fields) end
   return list
 end
 
 -- storage:default(space) -> credential | nil: what is proposed there.
 function methods:default(space)
-  local fields = native_of(self, "default"):default(flatten_space(space, "argument #1 of default"))
+  local storage = native_of(self, "default")
+  local fields = call_native(storage, "default", flatten_space(space, "argument #1 of default"))
   return fields and credential.new(fields)
 end
 
@@ -174,11 +216,16 @@ function methods:remove(given, space)
   local storage = native_of(self, "remove")
   check_credential(given, "remove")
   local host, port, protocol, realm, method, is_proxy = flatten_space(space, "argument #2 of remove")
-  return storage:remove(host, port, protocol, realm, method, is_proxy, given.persistence, credential.flatten(given))
+  return call_native(storage, "remove", host, port, protocol, realm, method, is_proxy, given.persistence,
+    credential.flatten(given))
 end
 
 -- storage:clear(): removes everything, from its file too.
-function methods:clear() native_of(self, "clear"):clear() end
+function methods:clear()
+  local storage = native_of(self, "clear")
+  storage:clear()
+  use_keyring(storage)
+end
 
 stores.methods, stores.class = methods, CredentialStorage
 

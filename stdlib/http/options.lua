@@ -137,12 +137,14 @@ function options.check(given, specification, what)
   return given
 end
 
--- Raises unless `value` is a path that the system can be given as it is.
-function options.path(value, what)
+-- Raises unless `value` is text that arrives as it is where C's strings and Swift's are used: a path, a user's name,
+-- a password. It is not shown.
+function options.text(value, what)
   options.expect(value, "string", what)
   if value:find("\0", 1, true) then misuse("%s must not contain NUL", what) end
   if not utf8.len(value) then misuse("%s must be UTF-8", what) end
   return value
 end
+options.path = options.text
 
 return options

@@ -133,9 +133,7 @@ local function flatten_certificate(given)
   if not given.certificate then misuse("'client_certificate' needs a 'certificate'") end
   options.path(given.certificate, "'client_certificate.certificate'")
   if given.key then options.path(given.key, "'client_certificate.key'") end
-  if given.password and given.password:find("\0", 1, true) then
-    misuse("'client_certificate.password' must not contain NUL")
-  end
+  if given.password then options.text(given.password, "'client_certificate.password'") end
   local password = given.password and "1" .. given.password or "0"
   return table.concat({ given.certificate, given.key or "", password }, "\0") .. "\0"
 end

@@ -293,6 +293,8 @@ function methods:flush()
     core.close_idle_connections(number)
     core.write_cache(number)
   end
+  local credentials = self.configuration.credential_storage
+  if credentials then require("http.credential_storage").flush(credentials) end
   fibers.sleep(0)
 end
 

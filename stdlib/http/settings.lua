@@ -26,7 +26,7 @@ function settings.auth(auth)
   options.check(auth, AUTH, "option 'auth'")
   if auth.bearer then
     if auth.user or auth.scheme then options.misuse("options 'auth.bearer' and 'auth.user' exclude each other") end
-    return "bearer", nil, auth.bearer
+    return "bearer", nil, options.text(auth.bearer, "option 'auth.bearer'")
   end
   local scheme = auth.scheme or "basic"
   if not AUTH_SCHEMES[scheme] then
@@ -34,8 +34,8 @@ function settings.auth(auth)
     options.misuse("option 'auth.scheme' must be one of %s, not %q%s", SCHEME_NAMES, tostring(scheme),
       near and (" (did you mean '" .. near .. "'?)") or "")
   end
-  options.expect(auth.user, "string", "option 'auth.user'")
-  return scheme, auth.user, auth.password or ""
+  options.text(auth.user, "option 'auth.user'")
+  return scheme, auth.user, options.text(auth.password or "", "option 'auth.password'")
 end
 
 -- How many redirects are followed; false for none.

@@ -50,7 +50,8 @@ local function start(self)
   if not task.enlist(self) then return end
   local asks = steps.has_handler(self, "session_did_receive_challenge")
     or steps.has_handler(self, "did_receive_challenge")
-  core.stream_start(self.number, self.session:_core(), asks, table.unpack(self.settings.place))
+  core.stream_start(self.number, self.session:_core(), asks,
+    steps.has_handler(self, "better_route_discovered"), table.unpack(self.settings.place))
   if self._channel then self._channel:begin(self.number) end
 end
 methods._starter = start

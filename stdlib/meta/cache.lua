@@ -4,7 +4,8 @@
 ---given out while it is fresh (`max-age`, `Expires`, or a tenth of the time since `Last-Modified`, a week at most), for
 ---requests that agree in the fields that `Vary` names. Stale responses are validated with `ETag` and `Last-Modified`.
 ---
----A response to a request with credentials is given to the same credentials only, unless it is `public`; one that a
+---A response is given to requests with the same credentials only, or with none as the first one, unless it is `public`
+---(private caches need not, but a script may well speak for several users); one that a
 ---handler's answer to a challenge brought is stored only when it is `public`, `must-revalidate` or has `s-maxage`. Stored
 ---`Set-Cookie` fields are given out and set no cookie again. Sessions with `unix_socket`, `resolve` or `client_certificate` find only what
 ---sessions with the same ones have stored. Of the fields that select a response, only digests are kept.

@@ -30,6 +30,14 @@
 ---Credentials of persistence "permanent" are in a file (an SQLite database, mode 0600, for several processes at once);
 ---a file that others can read is refused. The netrc file is asked where nothing is stored: it is read as curl reads it,
 ---for schemes that take user and password, and must be mode 0600 too.
+---
+---With `keyring`, and in the storage of default sessions, they are in the user's keyring instead where
+---`DBUS_SESSION_BUS_ADDRESS` names a session bus, a Secret Service answers there (GNOME Keyring, KWallet, KeePassXC) and
+---libsecret is installed; where not, or where it would not keep them, in the file (or, without one, in memory), and no
+---word is said about it. What is in the file is found in either case. An item has the schema `org.httpscript.Credential`
+---and the attributes `host`, `port`, `protocol`, `realm`, `authentication_method`, `is_proxy` and `user`. A challenge for
+---which nothing else is stored waits for the keyring, and so for a user whom it asks to unlock it, a minute at most; the
+---methods of such a storage *yield*, and all storages share one keyring.
 ---@class http.credential_storage
 local credential_storage = {}
 

@@ -82,7 +82,7 @@ function http.cookie_storage(fields) end
 function http.cache(fields) end
 
 ---A storage for credentials, to be given to a configuration or to be looked into.
----@param fields? { path?: string, netrc?: string|boolean, credential_command?: string|http.credential_command } `path`: the file of permanent credentials. `netrc`: a netrc file, or true for `$NETRC` or `~/.netrc`.
+---@param fields? { path?: string, keyring?: boolean, netrc?: string|boolean, credential_command?: string|http.credential_command } `path`: the file of permanent credentials. `keyring`: keep them in the user's keyring where there is one. `netrc`: a netrc file, or true for `$NETRC` or `~/.netrc`.
 ---@return http.credential_storage|nil storage
 ---@return http.error? err A file cannot be read, or others can read it.
 function http.credential_storage(fields) end

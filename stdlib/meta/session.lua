@@ -58,7 +58,8 @@
 ---@field password? string
 
 ---What answers requests itself: Apple's URLProtocol. A table (or object) whose functions are called without a self. It
----is asked for every request of the session's tasks, redirects included, whatever the URL's scheme.
+---is asked for every request of the session's tasks, redirects included, whatever the URL's scheme. `Set-Cookie` fields
+---of what it answers to `http:` and `https:` URLs are taken as a server's are; stored cookies are not in its request.
 ---@class http.protocol_class
 ---@field can_init fun(request: http.request): boolean Whether it answers this request.
 ---@field start_loading fun(request: http.request, client: http.client) Answers it by the client's methods, now or later and from any coroutine; runs in a job of its own, which is cancelled with the task. Raising fails the task with `handler_error`.
@@ -311,7 +312,7 @@ function task:copy() end
 ---@field did_receive_data? fun(session: http.session, task: http.task, data: string)
 ---@field read_closed? fun(session: http.session, task: http.stream_task) The other side sends no more, or the input was closed; what has come can still be read.
 ---@field write_closed? fun(session: http.session, task: http.stream_task) The output was closed.
----@field better_route_discovered? fun(session: http.session, task: http.stream_task) Never called: the system does not tell.
+---@field better_route_discovered? fun(session: http.session, task: http.stream_task) The network has changed, and a new connection to the other side would leave from another of this machine's addresses. Of stream tasks that were made as such, unless the configuration names an `interface`.
 ---@field did_become_streams? fun(session: http.session, task: http.stream_task, input: http.stream_input, output: http.stream_output) The last one for a task whose streams were captured.
 ---@field did_resume_at_offset? fun(session: http.session, task: http.task, offset: integer, expected: integer) A download goes on there; what is expected is the whole file.
 ---@field will_cache_response? fun(session: http.session, task: http.task, cached: http.cached_response): http.cached_response|false|nil The response has come whole and is to be stored: as it is returned (it may be changed), or not at all (false).

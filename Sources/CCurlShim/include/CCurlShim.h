@@ -93,6 +93,8 @@ int hs_open_network_watch(void);
 void hs_drain_network_watch(int descriptor);
 /* Whether an interface beyond loopback is up and has an address that reaches further than its link. */
 bool hs_has_network(void);
+/* Whether a new connection to the same peer would leave from another address of this machine. */
+bool hs_has_other_route(int descriptor);
 
 /* epoll, whose packed struct Swift does not import. */
 typedef struct {

@@ -29,7 +29,7 @@ struct CapturedStreams {
   mutating func note(_ task: TaskID, _ event: StreamEvent) {
     switch event {
     case .read, .written: count(task, -1)
-    case .readClosed, .writeClosed, .captured: break
+    case .readClosed, .writeClosed, .betterRoute, .captured: break
     }
   }
 

@@ -71,6 +71,7 @@ extension Outbox {
       append(.waitingForConnectivity, task.rawValue)
     case .sessionInvalidated(let session):
       append(.sessionInvalidated, session.rawValue)
+    case .keyringUsed(let waiter): append(.keyringUsed, waiter)
     }
   }
 

@@ -34,4 +34,5 @@ enum EventKind: Int {
   case webSocketClosed = 37
   case resumed = 25
   case resumeData = 26
+  case keyringUsed = 27
 }

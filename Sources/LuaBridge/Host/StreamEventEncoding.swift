@@ -26,6 +26,9 @@ extension Outbox {
     case .writeClosed:
       append(.streamClosed, task.rawValue)
       append("write_closed")
+    case .betterRoute:
+      append(.streamClosed, task.rawValue)
+      append("better_route_discovered")
     case .captured:
       append(.streamCaptured, task.rawValue)
     }

@@ -105,6 +105,14 @@ enum CoreModule {
       command("close_idle_connections", scheduler) { .closeIdleConnections(SessionID($0)) },
       command("forget_hosts", scheduler) { .forgetHosts(SessionID($0)) },
       command("write_cache", scheduler) { .writeCache(SessionID($0)) },
+      // use_keyring(storage, waiter, host | nil, is_proxy)
+      .init("use_keyring") { call in
+        guard let storage = call.object(1, CredentialModule.storage) else { return call.wrongType(1, "storage") }
+        guard let waiter = call.integer(2) else { return call.wrongType(2, "number") }
+        let party = call.string(3).map { SpacePattern(host: $0, isProxy: call.boolean(4)) }
+        scheduler.submit(.useKeyring(storage, party, waiter: waiter))
+        return .returned
+      },
       .init("invalidate") { call in
         guard let id = call.integer(1) else { return call.wrongType(1, "session") }
         scheduler.submit(.invalidateSession(SessionID(id), cancellingTasks: call.boolean(2)))

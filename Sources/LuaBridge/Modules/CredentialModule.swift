@@ -28,15 +28,16 @@ struct CredentialModule {
       types: [NativeModule.ObjectType("methods", Self.storage, methods: Self.methods)])
   }
 
-  /// storage(path | nil, netrc | nil, user | nil, timeout | nil, words of the command...) -> storage.
+  /// storage(path | nil, keyring, netrc | nil, user | nil, timeout | nil, words of the command...) -> storage.
   private static func make(_ call: HostCall) -> Outcome {
     var words: [String] = []
-    for index in stride(from: 5, through: call.count, by: 1) { words.append(call.string(index) ?? "") }
+    for index in stride(from: 6, through: call.count, by: 1) { words.append(call.string(index) ?? "") }
     let command =
       words.isEmpty
-      ? nil : CredentialCommand(arguments: words, user: call.string(3), timeout: call.number(4) ?? 30)
+      ? nil : CredentialCommand(arguments: words, user: call.string(4), timeout: call.number(5) ?? 30)
     let place: StorePlace = call.string(1).map { .file(CredentialStorage.file($0)) } ?? .memory
-    call.results.append(CredentialStorage(place, netrc: call.string(2), command: command), storage)
+    let made = CredentialStorage(place, netrc: call.string(3), command: command, keyring: call.boolean(2))
+    call.results.append(made, storage)
     return .returned
   }
 
@@ -45,6 +46,10 @@ struct CredentialModule {
       method("set", set), method("credentials", list), method("default", first), method("remove", remove),
       method("clear") { storage, _ in
         storage.removeAll()
+        return .returned
+      },
+      method("uses_keyring") { storage, call in
+        call.results.append(storage.usesKeyring)
         return .returned
       },
       method("path") { storage, call in

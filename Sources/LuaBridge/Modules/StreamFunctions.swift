@@ -43,19 +43,20 @@ enum StreamFunctions {
     }
   }
 
-  /// Task, session, whether there is a handler for challenges, then host and port, or name, type and
+  /// Task, session, whether there is a handler for challenges, whether one for better routes, then host and port, or name, type and
   /// domain of a service.
   private static func start(_ call: HostCall, _ scheduler: Scheduler) -> Outcome {
     guard let id = call.integer(1), let session = call.integer(2) else { return call.wrongType(1, "task") }
-    guard let name = call.string(4) else { return call.wrongType(4, "string") }
+    guard let name = call.string(5) else { return call.wrongType(5, "string") }
     let place: StreamPlace
-    if let port = call.integer(5) {
+    if let port = call.integer(6) {
       place = .host(name, port: port)
     } else {
-      place = .service(name: name, type: call.string(5) ?? "", domain: call.string(6) ?? "")
+      place = .service(name: name, type: call.string(6) ?? "", domain: call.string(7) ?? "")
     }
     var request = StreamRequest(place)
     request.asksAboutServers = call.boolean(3)
+    request.watchesRoutes = call.boolean(4)
     scheduler.submit(.startStream(TaskID(id), SessionID(session), request))
     return .returned
   }

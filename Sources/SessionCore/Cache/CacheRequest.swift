@@ -30,7 +30,6 @@ struct CacheRequest {
   }
 
   var isHead: Bool { HeaderText.equalNames(method, "HEAD") }
-  var isAuthenticated: Bool { identity != nil }
 
   /// What is stored may answer it, or may be brought up to date by its answer.
   var isCacheable: Bool { method == "GET" || isHead }

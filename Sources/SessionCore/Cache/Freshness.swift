@@ -8,6 +8,8 @@ struct Freshness: Equatable, Sendable {
   var initialAge = 0.0
   /// When it was received (Unix seconds).
   var receivedAt = 0.0
+  /// When the server made it, as far as it says.
+  var date = 0.0
 
   /// A guess is this part of the time since the last modification (§4.2.2) …
   private static let heuristicFraction = 0.1
@@ -16,12 +18,12 @@ struct Freshness: Equatable, Sendable {
 
   init(status: Int, fields: MessageFields, directives: CacheDirectives, requestedAt: Double, receivedAt: Double) {
     self.receivedAt = receivedAt
-    let date = fields.first("date").flatMap(Self.date)
-    let apparentAge = max(0, receivedAt - (date ?? receivedAt))
+    date = fields.first("date").flatMap(Self.date) ?? receivedAt
+    let apparentAge = max(0, receivedAt - date)
     let corrected = Self.age(fields) + max(0, receivedAt - requestedAt)
     // A Date has whole seconds; a part of one is not age.
     initialAge = max(apparentAge < 1 ? 0 : apparentAge, corrected)
-    takeLifetime(status, fields, directives, date: date ?? receivedAt)
+    takeLifetime(status, fields, directives)
   }
 
   /// §4.2.3. A clock that was set back makes nothing younger than it was.
@@ -33,9 +35,7 @@ struct Freshness: Equatable, Sendable {
   func staleness(at now: Double) -> Double { age(at: now) - lifetime }
 
   /// §4.2.1. `s-maxage` is for shared caches.
-  private mutating func takeLifetime(
-    _ status: Int, _ fields: MessageFields, _ directives: CacheDirectives, date: Double
-  ) {
+  private mutating func takeLifetime(_ status: Int, _ fields: MessageFields, _ directives: CacheDirectives) {
     switch directives.seconds("max-age") {
     case .value(let seconds): (lifetime, isExplicit) = (seconds, true)
     case .invalid: (lifetime, isExplicit) = (0, true)
@@ -69,10 +69,16 @@ struct Freshness: Equatable, Sendable {
   /// A date in one of HTTP's forms. Cookies are read more leniently than Expires may be: a time has two digits in each
   /// part.
   static func date(_ text: String) -> Double? {
-    let hasTime = text.split(separator: " ").contains { word in
-      let parts = word.split(separator: ":", omittingEmptySubsequences: false)
-      return parts.count == 3 && parts.allSatisfy { $0.utf8.count == 2 }
+    hasTime(Array(text.utf8)) ? HTTPDate.parse(text) : nil
+  }
+
+  /// Whether one of the words is like `00:00:00`.
+  private static func hasTime(_ text: [UInt8]) -> Bool {
+    text.split(separator: 0x20).contains { word in
+      word.count == 8
+        && word.indices.allSatisfy { index in
+          (word[index] == UInt8(ascii: ":")) == [2, 5].contains(index - word.startIndex)
+        }
     }
-    return hasTime ? HTTPDate.parse(text) : nil
   }
 }

@@ -17,8 +17,8 @@ struct SelectingFields: Equatable, Sendable {
   init(response: MessageFields, directives: CacheDirectives, request: CacheRequest) throws(MatchesNothing) {
     var names = response.tokens("vary")
     if names.contains("*") { throw MatchesNothing() }
-    // Another user's response is no answer, whether the server says so or not.
-    if request.isAuthenticated, !directives.has("public") { names.append("authorization") }
+    // Another user's response is no answer, nor is what anybody gets one for a user, whether the server says so or not.
+    if !directives.has("public") { names.append("authorization") }
     for name in names where !fields.contains(where: { $0.name == name }) {
       guard let digest = Self.digest(name, request) else { throw MatchesNothing() }
       fields.append(Field(name: name, digest: digest))

@@ -53,6 +53,8 @@ public enum Event {
   case performed(TaskID, any HelperWork)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
   case sessionInvalidated(SessionID)
+  /// `Command.useKeyring` has been done.
+  case keyringUsed(Int)
 
   /// The task it is about.
   public var task: TaskID? {
@@ -64,7 +66,7 @@ public enum Event {
       .resumed(let task, _, _), .resumeData(let task, _, _, _), .stream(let task, _), .webSocket(let task, _),
       .performed(let task, _):
       task
-    case .sessionInvalidated: nil
+    case .sessionInvalidated, .keyringUsed: nil
     }
   }
 }

@@ -17,7 +17,7 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
-  private var lookups: CredentialLookups?
+  private(set) lazy var credentials = CoreCredentials(poller: poller)
   private var networkWatch: NetworkWatch?
   /// Transfers that wait for a network.
   var unconnected: [Transfer] = []
@@ -47,7 +47,7 @@ public final class SessionCore: Port {
   }
 
   public func abandon() {
-    if lookups != nil { ChildProgram.killAll() }
+    credentials.abandon()
     caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
@@ -57,7 +57,7 @@ public final class SessionCore: Port {
     downloadDirectories.removeAll()
   }
 
-  public var isBusyInBackground: Bool { caches.isRevalidating }
+  public var isBusyInBackground: Bool { caches.isRevalidating || credentials.isBusy }
 
   public var wakeDescriptor: Int32 { poller.wakeDescriptor }
 
@@ -90,6 +90,8 @@ public final class SessionCore: Port {
     case .forgetHosts(let id): sessions[id.rawValue]?.forget()
     case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
     case .perform(let id, let work): helpers.submit(HelperThreads.Job(task: id.rawValue, work: .perform(work)))
+    case .useKeyring(let storage, let party, let waiter):
+      if !credentials.useKeyring(storage, party, waiter: waiter) { outbox.append(.keyringUsed(waiter)) }
     }
   }
 
@@ -99,7 +101,7 @@ public final class SessionCore: Port {
     while true {
       work()
       flush()
-      if !outbox.isEmpty || isWoken || caches.takeCalm() { break }
+      if !outbox.isEmpty || isWoken || caches.takeCalm() || credentials.takeCalm() { break }
       // Also when the deadline has passed already: a caller that is always busy must not starve the transfers.
       if hasPolled, let deadline, now >= deadline { break }
       isWoken = poll(until: deadline)
@@ -119,13 +121,6 @@ public final class SessionCore: Port {
     let helpers = helperThreads ?? HelperThreads(poller: poller)
     helperThreads = helpers
     return helpers
-  }
-
-  /// Asks the program of a credential storage for what is wanted in a space, and tells the task when it has answered.
-  func lookUp(_ space: ProtectionSpace, in storage: CredentialStorage, for task: TaskID) {
-    let lookups = self.lookups ?? CredentialLookups(poller: poller)
-    self.lookups = lookups
-    lookups.begin(space, in: storage, for: task)
   }
 
   // MARK: The loop
@@ -158,7 +153,12 @@ public final class SessionCore: Port {
       transfers[job.task]?.fileSettled(job)
       streams[job.task]?.serviceFound(job)
     }
-    for task in lookups?.finished() ?? [] { transfers[task.rawValue]?.lookupFinished() }
+    for waiter in credentials.finished() {
+      switch waiter {
+      case .task(let task): transfers[task.rawValue]?.lookupFinished()
+      case .caller(let number): outbox.append(.keyringUsed(number))
+      }
+    }
     dropRetired()
   }
 
@@ -181,14 +181,18 @@ public final class SessionCore: Port {
 
   /// The transfer tries again when the network has changed. False when that cannot be found out.
   func waitForNetwork(_ transfer: Transfer) -> Bool {
-    if networkWatch == nil {
-      guard let watch = NetworkWatch(poller: poller) else { return false }
-      networkWatch = watch
-      // It may have come back just before it was watched.
-      networkChanged = true
-    }
+    guard watchNetwork() else { return false }
     unconnected.append(transfer)
     return true
+  }
+
+  /// Changes of the network are looked at from now on. False when they cannot be.
+  func watchNetwork() -> Bool {
+    guard networkWatch == nil else { return true }
+    networkWatch = NetworkWatch(poller: poller)
+    // It may have changed just before it was watched.
+    networkChanged = networkWatch != nil
+    return networkChanged
   }
 
   private func networkMessage() {
@@ -201,6 +205,7 @@ public final class SessionCore: Port {
     let list = unconnected
     unconnected.removeAll()
     for transfer in list { transfer.advance(.networkChanged) }
+    for stream in streams.values { stream.networkChanged() }
   }
 
   /// Milliseconds until something is due, rounded up so that it then is.

@@ -15,6 +15,8 @@ public struct StreamRequest {
   public var resourceTimeout: Double?
   /// Whether `Event.challenge` is to be sent about servers that TLS begins with; `Answer.challenge` answers it.
   public var asksAboutServers = false
+  /// There is a handler for `StreamEvent.betterRoute`.
+  public var watchesRoutes = false
 
   public init(_ place: StreamPlace) { self.place = place }
 }
@@ -44,6 +46,8 @@ public enum StreamEvent {
   /// The other side sends no more, or the input was closed.
   case readClosed
   case writeClosed
+  /// The network has changed, and a new connection would be made another way. Only with `StreamRequest.watchesRoutes`.
+  case betterRoute
   case captured
 }
 

@@ -156,16 +156,19 @@ extension Transfer {
   }
 
   private func beginWhole(_ download: Download) -> TaskError? {
-    if intake.status == 206, mayBeResumed {
-      let ranges = HeaderText.values(of: "content-range", in: intake.block)
-      let range = ranges.count == 1 ? ContentRange(ranges[0]) : nil
-      guard let bytes = range?.bytes, bytes.lowerBound == 0, bytes.count == range?.length else {
-        return TaskError(.badServerResponse, "the server sent a part of the file, which was not asked for", url: url)
-      }
-    }
+    if let problem = unaskedPart { return problem }
     let total = intake.contentLength >= 0 ? intake.contentLength : nil
     download.beginWhole(validator: isRestResumable ? responseValidator : nil, total: total)
     return sink.file?.truncate(to: 0)
+  }
+
+  /// The error of a part of a file in place of the whole, which nobody asked for: it must not be taken for the file.
+  var unaskedPart: TaskError? {
+    guard intake.status == 206, mayBeResumed else { return nil }
+    let ranges = HeaderText.values(of: "content-range", in: intake.block)
+    let range = ranges.count == 1 ? ContentRange(ranges[0]) : nil
+    if let bytes = range?.bytes, bytes.lowerBound == 0, bytes.count == range?.length { return nil }
+    return TaskError(.badServerResponse, "the server sent a part of the file, which was not asked for", url: url)
   }
 
   private var isRestResumable: Bool {

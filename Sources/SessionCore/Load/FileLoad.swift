@@ -26,10 +26,10 @@ final class FileLoad: LocalLoad {
       return .failure(TaskError(.unsupportedURL, "a file: URL can be read (GET, HEAD), not written to"))
     }
     guard case .success(let parts) = URLParts.parse(request.url) else {
-      return .failure(TaskError(.badURL, "not a file: URL of this machine: \(request.url)"))
+      return .failure(TaskError(.badURL, "not a file: URL of this machine", aboutURL: request.url))
     }
     let path = Array(parts.path.utf8).withUnsafeBytes { PercentEncoding.decode($0) }
-    guard !path.contains(0) else { return .failure(TaskError(.badURL, "a path with NUL: \(request.url)")) }
+    guard !path.contains(0) else { return .failure(TaskError(.badURL, "a path with NUL", aboutURL: request.url)) }
     return .success(FileLoad(path: path, wantsBody: request.method == "GET"))
   }
 

@@ -11,8 +11,8 @@ extension Transfer {
     if HeaderText.equalNames(scheme, "data") { return takeLoad(dataLoad()) }
     guard HeaderText.equalNames(scheme, "file") else { return takeLoad(.failure(problem)) }
     guard session.configuration.allowsFileURLs else {
-      let message = "file: URLs are read only where the configuration has allows_file_urls: \(request.url)"
-      return takeLoad(.failure(TaskError(.unsupportedURL, message)))
+      let message = "file: URLs are read only where the configuration has allows_file_urls"
+      return takeLoad(.failure(TaskError(.unsupportedURL, message, aboutURL: request.url)))
     }
     return takeLoad(FileLoad.make(request).map { $0 as LocalLoad })
   }
@@ -143,6 +143,13 @@ extension Transfer {
     intake.take(head)
     intake.isFromCache = load?.fetchType == .localCache
     expectsHead = false
+    if intake.hasSetCookie, load is ScriptedLoad, isHTTP { takeCookies() }
+  }
+
+  /// What a script answers in a server's place sets cookies as the server would; a stored response did so when it came.
+  private var isHTTP: Bool {
+    guard let scheme = URLParts.leadingScheme(request.url) else { return false }
+    return HeaderText.equalNames(String(scheme), "http") || HeaderText.equalNames(String(scheme), "https")
   }
 
   private func receiveRedirect(_ head: LocalHead, _ next: Request) {

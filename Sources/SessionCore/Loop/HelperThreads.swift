@@ -18,6 +18,8 @@ final class HelperThreads {
     var records: [UInt8] = []
     /// What a program answered.
     var answer: Result<Credential, CredentialCommand.Failure>?
+    /// What the keyring had; nil where it would not.
+    var entries: [CredentialStorage.Entry]?
   }
 
   enum Work: Sendable {
@@ -33,20 +35,26 @@ final class HelperThreads {
     case ask(CredentialCommand, ProtectionSpace)
     /// What the layer above wants done.
     case perform(any HelperWork)
+    /// Asks the keyring, or tells it something.
+    case keyring(Keyring.Work)
   }
 
   private let shared: Shared
   private var threadCount = 0
   private var outstanding = 0
-  private static let threadLimit = 4
+  private let threadLimit: Int
 
-  init(poller: Poller) { shared = Shared(wakeDescriptor: poller.wakeDescriptor) }
+  /// - Parameter limit: How many threads; with one, jobs are done in order.
+  init(poller: Poller, limit: Int = 4) {
+    threadLimit = limit
+    shared = Shared(wakeDescriptor: poller.wakeDescriptor)
+  }
 
   deinit { shared.stop() }
 
   func submit(_ job: Job) {
     outstanding += 1
-    if threadCount < min(outstanding, Self.threadLimit), shared.startThread() { threadCount += 1 }
+    if threadCount < min(outstanding, threadLimit), shared.startThread() { threadCount += 1 }
     guard threadCount > 0 else {
       // No thread is to be had: better late than never.
       shared.finish(Shared.perform(job))
@@ -147,6 +155,7 @@ final class HelperThreads {
       case .read(let descriptor, let length, let digesters): job.result = read(descriptor, length, digesters)
       case .ask(let command, let space): job.answer = command.run(for: space)
       case .perform(let work): work.run()
+      case .keyring(let work): job.entries = Keyring.perform(work)
       }
       return job
     }

@@ -44,6 +44,8 @@ struct URLLook {
     for index in 0..<text.count {
       switch text[index] {
       case UInt8(ascii: "/"):
+        // libcurl takes three slashes for two.
+        if slashes == 2, text[index - 1] == UInt8(ascii: "/") { continue }
         slashes += 1
         if slashes == 3 { return index }
       case UInt8(ascii: "?"), UInt8(ascii: "#"): return index
@@ -69,13 +71,15 @@ struct URLLook {
 enum SchemeCheck {
   static func problem(with url: String) -> TaskError? {
     if url.hasPrefix("http://") || url.hasPrefix("https://") { return nil }
-    guard let scheme = URLParts.leadingScheme(url) else { return TaskError(.badURL, "not an absolute URL: \(url)") }
+    guard let scheme = URLParts.leadingScheme(url) else {
+      return TaskError(.badURL, "not an absolute URL", aboutURL: url)
+    }
     if RedirectRules.isWeb(String(scheme)) { return nil }
     // "host:80/x" is a URL without a scheme, as people write it.
     let rest = url.dropFirst(scheme.count + 1)
     if scheme.contains(".") || rest.first?.isNumber == true {
-      return TaskError(.badURL, "not an absolute URL: \(url)")
+      return TaskError(.badURL, "not an absolute URL", aboutURL: url)
     }
-    return TaskError(.unsupportedURL, "unsupported URL scheme \(scheme): \(url)")
+    return TaskError(.unsupportedURL, "unsupported URL scheme \(scheme)", aboutURL: url)
   }
 }

@@ -109,6 +109,6 @@ enum RedirectRules {
 
   private static func unparsable(_ reference: String, _ url: String) -> TaskError {
     TaskError(
-      .redirectToNonexistentLocation, "the redirect's Location is no URL: \(reference)", url: url)
+      .redirectToNonexistentLocation, "the redirect's Location is no URL: \(MaskedURL.text(reference))", url: url)
   }
 }

@@ -59,6 +59,8 @@ final class SecureLink: StreamLink, StreamLinkOwner {
 
   func shutDownInput() { socket?.shutDownInput() }
 
+  var hasOtherRoute: Bool { socket?.hasOtherRoute == true }
+
   func close() {
     layer.close()
     layer.drain(into: linkOutput)

@@ -72,6 +72,8 @@ final class SocketLink: StreamLink {
         underlying: .init(source: .errno, code: Int(number), message: text)))
   }
 
+  var hasOtherRoute: Bool { !isClosed && hs_has_other_route(descriptor) }
+
   func shutDownOutput() {
     if !isClosed { _ = shutdown(descriptor, Int32(SHUT_WR)) }
   }

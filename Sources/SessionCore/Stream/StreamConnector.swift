@@ -74,10 +74,11 @@ final class StreamConnector: CurlHandle {
   private func outcome(_ result: CURLcode) -> Result<Connection, TaskError> {
     defer { if proxyTLS == nil { remove() } }
     guard result == CURLE_OK else {
-      let underlying = CurlErrors.underlying(result, text: errorText)
+      let text = MaskedURL.masking(errorText)
+      let underlying = CurlErrors.underlying(result, text: text)
       let code = CurlErrors.code(
         for: result, verifyResult: long(hasSecureProxy ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT),
-        text: errorText,
+        text: text,
         systemError: long(CURLINFO_OS_ERRNO))
       return .failure(TaskError(code, underlying.message, underlying: underlying))
     }

@@ -8,6 +8,8 @@ protocol StreamLink: AnyObject {
   func shutDownOutput()
   /// What comes is of no interest any more.
   func shutDownInput()
+  /// A new connection would be made another way by now.
+  var hasOtherRoute: Bool { get }
   /// Lets go of the connection. The owner hears nothing more.
   func close()
 }

@@ -19,6 +19,9 @@ final class StreamTask: TimerEntry {
   var tls: TLSLayer?
   /// There is a handler for challenges about servers.
   let asksAboutServers: Bool
+  /// There is a handler for better routes, and it has been told of the one there is.
+  let watchesRoutes: Bool
+  private var hasToldRoute = false
   /// Who keeps what is said of the server, and what a handler is being asked.
   var question: (host: HostTrust, asked: ConnectionTrust.Question?)?
 
@@ -72,6 +75,7 @@ final class StreamTask: TimerEntry {
     place = request.place
     shownPlace = Self.shown(request.place)
     asksAboutServers = request.asksAboutServers
+    watchesRoutes = request.watchesRoutes
     startTime = session.core.now
     requestTimeout = request.requestTimeout ?? session.configuration.timeoutForRequest
     resourceDeadline = startTime + (request.resourceTimeout ?? session.configuration.timeoutForResource)
@@ -84,6 +88,7 @@ final class StreamTask: TimerEntry {
     place = .host(transfer.host?.name ?? "", port: transfer.host?.port ?? 0)
     shownPlace = transfer.url
     asksAboutServers = transfer.options.interest.contains(.connectionChallenge)
+    watchesRoutes = false
     startTime = session.core.now
     requestTimeout = transfer.requestTimeout
     resourceDeadline = transfer.resourceDeadline
@@ -170,6 +175,14 @@ final class StreamTask: TimerEntry {
     case .tellCaptured: tell(.captured)
     case .complete(let success): success ? finish() : complete()
     }
+  }
+
+  /// The network has changed. A connection bound to an interface has no other way.
+  func networkChanged() {
+    guard watchesRoutes, let link, session.configuration.interface == nil else { return }
+    let isOther = link.hasOtherRoute
+    if isOther, !hasToldRoute { tell(.betterRoute) }
+    hasToldRoute = isOther
   }
 
   private func tell(_ event: StreamEvent) {

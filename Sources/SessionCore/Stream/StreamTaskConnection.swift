@@ -45,6 +45,7 @@ extension StreamTask {
       if connection.proxyTLS == nil { connector = nil }
       let link = makeLink(connection.descriptor, connection.proxyTLS)
       self.link = link
+      if watchesRoutes { _ = core.watchNetwork() }
       perform(machine.handle(.connected))
       (link as? SecureLink)?.begin()
     }
@@ -225,8 +226,8 @@ extension StreamTask {
       return fail(TaskError(.secureConnectionFailed, "the connection was closed in the middle of the TLS handshake"))
     }
     if tls?.isClosed == true { return secureInputEnded() }
-    fail(
-      TaskError(.networkConnectionLost, "the connection was closed without the end of TLS: something may be missing"))
+    let message = "the connection was closed without the end of TLS: something may be missing"
+    fail(tls?.lossError ?? TaskError(.networkConnectionLost, message))
   }
 
   func endSecure() {

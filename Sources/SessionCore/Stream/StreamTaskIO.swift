@@ -20,7 +20,7 @@ extension StreamTask: StreamLinkOwner {
 
   func linkFailed(_ error: TaskError) {
     if isEnding { return complete() }
-    fail(error)
+    fail(tls?.lossError ?? error)
   }
 
   func linkSent() {

@@ -116,6 +116,10 @@ final class TLSLayer {
     return TLSErrors.error(trust, text.holds("alert") ? .alert(text) : .other) ?? error
   }
 
+  /// The error of a connection that was lost before the other side had said anything, where a certificate is to blame:
+  /// in TLS 1.3 the alert that says so can be lost with it.
+  var lossError: TaskError? { hasReceived ? nil : trust.flatMap { TLSErrors.error($0, .closed) } }
+
   /// Decrypts what there is.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Input {
     ERR_clear_error()

@@ -117,7 +117,7 @@ final class WebSocketTask: StreamConsumer {
       isWriting = false
       lose(error)
       return
-    case .readClosed, .writeClosed, .captured: return
+    case .readClosed, .writeClosed, .betterRoute, .captured: return
     }
     advance()
   }

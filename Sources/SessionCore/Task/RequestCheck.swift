@@ -6,7 +6,7 @@ enum RequestCheck {
       return TaskError(.badURL, "the method is not a token (RFC 9110 §9.1): \(printable(request.method))")
     }
     if look.hasControlCharacter {
-      return TaskError(.badURL, "control character in the URL: \(printable(request.url))")
+      return TaskError(.badURL, "control character in the URL", aboutURL: printable(request.url))
     }
     return request.headers.isEmpty ? nil : problem(with: request.headers)
   }

@@ -40,7 +40,9 @@ enum Trace {
       return "\(name): \(scheme.count < value.count ? String(decoding: scheme, as: UTF8.self) + " " : "")***"
     }
     let text = String(decoding: line, as: UTF8.self)
-    guard let name = text.split(separator: ":", maxSplits: 1).first?.lowercased(), isSecret(name) else { return text }
+    guard let name = text.split(separator: ":", maxSplits: 1).first?.lowercased(), isSecret(name) else {
+      return MaskedURL.masking(text)
+    }
     return "\(name): ***"
   }
 

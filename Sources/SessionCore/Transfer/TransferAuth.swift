@@ -9,8 +9,8 @@ final class TransferAuth {
     var hasTriedOwn = false
     /// The answer is the task's own, and holds for the whole origin.
     var isOwn = false
-    /// The credential storage's program has been asked.
-    var hasLookedUp = false
+    /// Who has been asked for the storage.
+    var asked: [CredentialStorage.Source] = []
     /// The credentials went along because they had been accepted before.
     var isAnticipated = false
   }

@@ -59,7 +59,7 @@ extension Transfer {
     guard auth[proxy: auth.asksProxy].exchange.current != nil else { return .deliver }
     if hasChallengeHandler(auth) { return .ask }
     if answerWithStored(auth) { return .follow }
-    return lookupSpace(auth) == nil ? .deliver : .ask
+    return nextSource(auth) == nil ? .deliver : .ask
   }
 
   private func hasChallengeHandler(_ auth: TransferAuth) -> Bool {
@@ -114,29 +114,29 @@ extension Transfer {
 
   // MARK: The handler
 
-  /// A program that knows credentials comes before the handler, who is told what it said.
+  /// The keyring and a program that knows credentials come before the handler, who is told what they said.
   func askChallenge() {
     if let question = connectionTrust?.question { return ask(question) }
     guard let auth else { return }
-    if let storage = session.credentialStorage, let space = lookupSpace(auth) {
-      auth[proxy: auth.asksProxy].hasLookedUp = true
-      return core.lookUp(space, in: storage, for: id)
+    if let storage = session.credentialStorage, let (source, space) = nextSource(auth) {
+      auth[proxy: auth.asksProxy].asked.append(source)
+      return core.credentials.lookUp(space, by: source, in: storage, for: id)
     }
     askHandler(auth)
   }
 
-  /// The space that the storage's program is to be asked about: once for each party, where nothing is stored.
-  private func lookupSpace(_ auth: TransferAuth) -> ProtectionSpace? {
+  /// Who is to be asked next about the current challenge, each once for each party, and about which space.
+  private func nextSource(_ auth: TransferAuth) -> (CredentialStorage.Source, ProtectionSpace)? {
     let party = auth[proxy: auth.asksProxy]
-    guard let storage = session.credentialStorage, storage.command != nil, !party.hasLookedUp,
-      let offer = party.exchange.current, storedCredential(offer, auth) == nil
-    else { return nil }
-    return protectionSpace(offer, isProxy: auth.asksProxy)
+    guard let storage = session.credentialStorage, let offer = party.exchange.current else { return nil }
+    let space = protectionSpace(offer, isProxy: auth.asksProxy)
+    return storage.source(for: space, after: party.asked, now: core.now).map { ($0, space) }
   }
 
-  /// The program has answered; what it said is in the storage.
+  /// Keyring or program have answered; what they said is in the storage.
   func lookupFinished() {
     guard case .askingChallenge = machine.state, connectionTrust?.question == nil, let auth else { return }
+    if nextSource(auth) != nil { return askChallenge() }
     if hasChallengeHandler(auth) { return askHandler(auth) }
     answerWithStored(auth) ? followChallenge() : deliverChallenge()
   }
@@ -218,6 +218,7 @@ extension Transfer {
       credential.persistence != .none, let storage = session.credentialStorage
     else { return }
     storage.accepted(credential, in: protectionSpace(offer, isProxy: isProxy))
+    core.credentials.tellKeyring(storage)
     let path = requestPath
     let entry = AuthenticatedSpaces.Entry(
       realm: offer.realm, method: offer.scheme, credential: credential, answer: auth[proxy: isProxy].answer,

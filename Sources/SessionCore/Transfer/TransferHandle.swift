@@ -228,7 +228,8 @@ extension Transfer {
   }
 
   private func makeError(_ result: CURLcode, _ easy: EasyHandle) -> TaskError {
-    let text = easy.errorText
+    // Of a proxy that is none libcurl shows all.
+    let text = MaskedURL.masking(easy.errorText)
     let underlying = CurlErrors.underlying(result, text: text)
     if refusedRepeat { return repeatRefused(underlying) }
     if var error = connectionError(result, text) {

@@ -35,7 +35,7 @@ extension Transfer {
     let authority =
       look.isPlain && isUsual ? String(decoding: request.url.utf8.prefix(look.authorityLength), as: UTF8.self) : nil
     host = session.host(of: session.scratchURL, authority: authority, service: service)
-    if host == nil { fail(TaskError(.badURL, "a URL without a host: \(url)")) }
+    if host == nil { fail(TaskError(.badURL, "a URL without a host", aboutURL: url)) }
     return host != nil
   }
 
@@ -64,16 +64,16 @@ extension Transfer {
       takePlainURL()
       return nil
     }
-    takeUserInformation(parsed)
+    if let problem = takeUserInformation(parsed) { return problem }
     guard makeHostASCII(parsed) else {
-      return TaskError(.badURL, "the host is no international domain name: \(url)")
+      return TaskError(.badURL, "the host is no international domain name", aboutURL: url)
     }
     return nil
   }
 
   private func problem(_ code: CURLUcode) -> TaskError? {
     guard code != CURLUE_OK else { return nil }
-    return TaskError(.badURL, "not a URL (\(String(cString: curl_url_strerror(code)))): \(request.url)")
+    return TaskError(.badURL, "not a URL (\(String(cString: curl_url_strerror(code))))", aboutURL: request.url)
   }
 
   private func takePlainURL() {
@@ -81,14 +81,21 @@ extension Transfer {
     url = request.url
   }
 
-  private func takeUserInformation(_ parsed: URLHandle) {
+  private func takeUserInformation(_ parsed: URLHandle) -> TaskError? {
     urlCredentials = originCredentials
-    if let user = parsed.getDecoded(CURLUPART_USER) {
-      urlCredentials = (user, parsed.getDecoded(CURLUPART_PASSWORD) ?? "")
+    if let user = parsed.get(CURLUPART_USER) {
+      guard let user = PercentEncoding.decodeStrictly(user),
+        let password = PercentEncoding.decodeStrictly(parsed.get(CURLUPART_PASSWORD) ?? "")
+      else {
+        let message = "the user or the password in the URL is not UTF-8, or has NUL in it"
+        return TaskError(.badURL, message, aboutURL: request.url)
+      }
+      urlCredentials = (user, password)
       _ = parsed.set(CURLUPART_USER, nil)
       _ = parsed.set(CURLUPART_PASSWORD, nil)
     }
     url = parsed.get(CURLUPART_URL) ?? request.url
+    return nil
   }
 
   /// libcurl would look at the locale for the text's encoding; here it is always UTF-8.

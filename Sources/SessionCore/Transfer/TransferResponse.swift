@@ -80,8 +80,8 @@ extension Transfer {
     let encodings =
       options.decompress && intake.hasContentEncoding ? HeaderText.values(of: "content-encoding", in: intake.block) : []
     let expected = hasNoBody ? 0 : intake.contentLength
-    if let problem = download.flatMap(prepareFile) ?? sink.begin(contentEncodings: encodings, expectedLength: expected)
-    {
+    let unfit = download.map(prepareFile) ?? (sink.file == nil ? nil : unaskedPart)
+    if let problem = unfit ?? sink.begin(contentEncodings: encodings, expectedLength: expected) {
       error = problem
       if !isAttached { return fail(problem) }
     }

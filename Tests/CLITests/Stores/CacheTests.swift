@@ -226,19 +226,30 @@ import Testing
     #expect(result.stdout.contains("configuration field 'cache' must be"), "\(result)")
   }
 
-  @Test("users' responses are kept apart")
+  @Test("users' responses are kept apart, also from what nobody in particular gets; public ones are everybody's")
   func users() async throws {
     let server = try ScriptedServer { request in
-      Reply(fields: [("Cache-Control", "max-age=600")], request["Authorization"] ?? "nobody")
+      let control = "max-age=600" + (request.path == "/public" ? ", public" : "")
+      return Reply(fields: [("Cache-Control", control)], request["Authorization"] ?? "nobody")
     }
     let script = #"""
-      local function get(token) return http.get(base, { auth = token and { bearer = token } }) end
-      for _, token in ipairs { "a", "b", "a" } do local r = get(token) print(r.body, r.from_cache) end
-      print(get().body)
+      local function show(path, token)
+        local r = assert(http.get(base .. path, { auth = token and { bearer = token } }))
+        print(r.body, r.from_cache)
+      end
+      for _, token in ipairs { "a", "b", "a" } do show("/", token) end
+      show("/")
+      show("/", "c")
+      show("/")
+      show("/public")
+      show("/public", "a")
       """#
     try await expectScript(
       script, [server.url],
-      prints: ["Bearer a\tfalse", "Bearer b\tfalse", "Bearer a\ttrue", "nobody"])
+      prints: [
+        "Bearer a\tfalse", "Bearer b\tfalse", "Bearer a\ttrue", "nobody\tfalse", "Bearer c\tfalse", "nobody\ttrue",
+        "nobody\tfalse", "nobody\ttrue",
+      ])
   }
 
   @Test("what varies with cookies varies with the stored ones, as they were sent")

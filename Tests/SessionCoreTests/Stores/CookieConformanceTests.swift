@@ -33,12 +33,21 @@ import Testing
         + "expected \(row["expected_cookie"].text.prefix(100))")
   }
 
+  /// All that can be said in fields is met. What the suite tests besides are documents: `document.cookie`, from which
+  /// HttpOnly hides, and requests that a page of another site makes, for which SameSite is. A script has neither.
   @Test("The cookie tests of the Web Platform Tests")
   func webPlatformTests() throws {
     var score = Score("cookies, WPT")
     for row in try Fixture.json("cookies.json").array { Self.record(row, in: &score) }
-    try score.hold(floor: 172)
+    // libcurl 7.88.1 passes 130.
+    try score.hold(floor: score.total)
   }
+
+  /// Older rows without a note, whose cookies are nameless too ("=ABC", "five"): RFC 6265 drops these, and RFC 6265bis
+  /// (§5.6, and the Web Platform Tests with it) keeps them.
+  private static let nameless: Set = [
+    "chromium0012", "mozilla0012", "mozilla0017", "name0017", "name0025", "name0028",
+  ]
 
   /// The suite has no licence that would let it be here; HTTPSCRIPT_HTTP_STATE names the file where there is one.
   @Test("The http-state working group's tests")
@@ -51,13 +60,23 @@ import Testing
     for row in try Fixture.json(at: path).array where row["suite"].string == "http-state" {
       if row["status"].string == "disabled" {
         score.skip(row["name"].string ?? "", "disabled in the suite")
-      } else if (row["note"].string ?? "").contains("nameless") {
+      } else if (row["note"].string ?? "").contains("nameless") || Self.nameless.contains(row["name"].string ?? "") {
         score.skip(row["name"].string ?? "", "RFC 6265bis keeps nameless cookies")
       } else {
         Self.record(row, in: &score)
       }
     }
-    try score.hold(floor: 140)
+    try score.hold(floor: score.total)
+  }
+
+  @Test("More rows of both suites are met than libcurl meets")
+  func libcurl() throws {
+    guard let path = Fixture.environment("HTTPSCRIPT_HTTP_STATE") else { return }
+    let rows = try Fixture.json(at: path).array
+    let ours = rows.count { Self.play($0) == $0["expected_cookie"].string }
+    let theirs = rows.count { $0["curl_7_88_1"].isTrue }
+    print("suite cookies, all \(rows.count) rows: \(ours), libcurl 7.88.1 \(theirs)")
+    #expect(ours > theirs)
   }
 
   @Test("The public suffix list's tests")

@@ -28,6 +28,7 @@ public struct CredentialCommand: Sendable {
     case status(Int32)
     /// It wrote nothing of use.
     case noAnswer
+    case notText
 
     var text: String {
       switch self {
@@ -35,6 +36,7 @@ public struct CredentialCommand: Sendable {
       case .timedOut: "took too long and was ended"
       case .status(let status): "ended with status \(status)"
       case .noAnswer: "gave no credential"
+      case .notText: "gave a credential that is not UTF-8, or has NUL in it"
       }
     }
   }
@@ -77,7 +79,8 @@ public struct CredentialCommand: Sendable {
   /// Runs the program and waits for it; for a helper thread.
   func run(for space: ProtectionSpace) -> Result<Credential, Failure> {
     ChildProgram.run(arguments, input: question(for: space), timeout: timeout).flatMap { output in
-      credential(in: output).map { .success($0) } ?? .failure(.noAnswer)
+      guard !output.contains(0), String(validating: output, as: UTF8.self) != nil else { return .failure(.notText) }
+      return credential(in: output).map { .success($0) } ?? .failure(.noAnswer)
     }
   }
 }

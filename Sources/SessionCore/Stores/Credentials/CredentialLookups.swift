@@ -43,3 +43,22 @@ final class CredentialLookups {
     return tasks
   }
 }
+
+extension CredentialStorage {
+  /// Who may know a credential that is not at hand, and has to be asked while the task waits.
+  enum Source {
+    case keyring
+    case command
+  }
+
+  /// The next one to be asked about a space; nil where there is none, or what is wanted is at hand.
+  func source(for space: ProtectionSpace, after asked: [Source], now: Double) -> Source? {
+    let pattern = SpacePattern(space)
+    if usesKeyring, !asked.contains(.keyring), !keyring.isKnown(KeyringParty(pattern), now: now),
+      matches(pattern).isEmpty
+    {
+      return .keyring
+    }
+    return command != nil && !asked.contains(.command) && defaultCredential(for: space) == nil ? .command : nil
+  }
+}

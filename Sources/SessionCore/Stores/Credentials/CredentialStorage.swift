@@ -9,6 +9,9 @@ public final class CredentialStorage {
   public let command: CredentialCommand?
   private let file: StoreFile
   private let netrcPath: String?
+  /// Permanent credentials are to be in the user's keyring where there is one, and in the file where not.
+  private let prefersKeyring: Bool
+  var keyring = KeyringCopy()
   private var entries: [Entry] = []
   private var lastLook = -Double.infinity
   private var hasFile = false
@@ -23,7 +26,10 @@ public final class CredentialStorage {
     public var isDefault: Bool
   }
 
-  public init(_ place: StorePlace = .memory, netrc: String? = nil, command: CredentialCommand? = nil) {
+  public init(
+    _ place: StorePlace = .memory, netrc: String? = nil, command: CredentialCommand? = nil, keyring: Bool = false
+  ) {
+    prefersKeyring = keyring
     file = StoreFile(place)
     netrcPath = netrc
     self.command = command
@@ -31,8 +37,9 @@ public final class CredentialStorage {
 
   /// The storage of default sessions, in the user's state directory.
   public static func standard(_ directories: Directories = .standard) -> CredentialStorage {
-    guard let state = directories.state else { return CredentialStorage(.nowhere) }
-    return CredentialStorage(.file(CredentialTable.file(state + "/credentials.sqlite", makesDirectory: true)))
+    guard let state = directories.state else { return CredentialStorage(.nowhere, keyring: true) }
+    let file = CredentialTable.file(state + "/credentials.sqlite", makesDirectory: true)
+    return CredentialStorage(.file(file), keyring: true)
   }
 
   /// A file of that kind elsewhere.
@@ -52,7 +59,7 @@ public final class CredentialStorage {
 
   /// Whether some challenge may be answered from here: a look at the file from time to time, and no more.
   func mayHold(_ now: Double) -> Bool {
-    if !entries.isEmpty || netrcPath != nil || command != nil { return true }
+    if !entries.isEmpty || netrcPath != nil || command != nil || usesKeyring { return true }
     if now - lastLook > Self.staleness {
       lastLook = now
       hasFile = file.place.exists
@@ -76,9 +83,13 @@ public final class CredentialStorage {
     if case .serverTrust = credential.secret { return }
     forget(credential, for: pattern)
     let entry = Entry(pattern: pattern, credential: credential, isDefault: isDefault)
-    // One transaction takes the old one's place, so that there is always one.
-    if credential.persistence == .permanent, keep(entry) { return }
-    withTable { table throws(DatabaseProblem) in _ = try table.remove(credential, for: pattern) }
+    if credential.persistence == .permanent {
+      if usesKeyring { return keyring.put(entry) }
+      // One transaction takes the old one's place, so that there is always one.
+      if keep(entry) { return }
+    }
+    removeFromFile(credential, for: pattern)
+    if usesKeyring { keyring.remove(credential.secret, for: pattern) }
     if credential.persistence == .none { return }
     if isDefault { forEachEntry(of: pattern) { $0.isDefault = false } }
     entries.append(entry)
@@ -87,11 +98,10 @@ public final class CredentialStorage {
   /// Removes the credential of that user, whatever its secret and persistence. Returns whether there was one.
   @discardableResult
   public func remove(_ credential: Credential, for pattern: SpacePattern) -> Bool {
-    var isRemoved = forget(credential, for: pattern)
-    withTable { table throws(DatabaseProblem) in
-      if try table.remove(credential, for: pattern) { isRemoved = true }
-    }
-    return isRemoved
+    let wasInMemory = forget(credential, for: pattern)
+    let wasInFile = removeFromFile(credential, for: pattern)
+    let wasInKeyring = usesKeyring && keyring.remove(credential.secret, for: pattern)
+    return wasInMemory || wasInFile || wasInKeyring
   }
 
   /// Removes it from memory.
@@ -102,9 +112,17 @@ public final class CredentialStorage {
     return entries.count < count
   }
 
+  @discardableResult
+  private func removeFromFile(_ credential: Credential, for pattern: SpacePattern) -> Bool {
+    var isRemoved = false
+    withTable { table throws(DatabaseProblem) in isRemoved = try table.remove(credential, for: pattern) }
+    return isRemoved
+  }
+
   /// Removes everything; the netrc file is not touched.
   public func removeAll() {
     entries.removeAll()
+    if usesKeyring { keyring.removeAll() }
     withTable { table throws(DatabaseProblem) in try table.removeAll() }
   }
 
@@ -138,18 +156,23 @@ public final class CredentialStorage {
     guard let text = SecretFile.read(netrcPath), let entry = Netrc(text)?.entry(for: pattern.host, user: user) else {
       return nil
     }
+    if entry.isUnreadable {
+      let text = "its entry for \(pattern.host) is not UTF-8, or has NUL in it"
+      Warnings.tell(netrcPath + text, "the netrc file is not used: \(text)")
+      return nil
+    }
     return Credential(.password(user: entry.login, password: entry.password), persistence: .none)
   }
 
   /// Whether a scheme takes user and password.
   static func takesPassword(_ method: String) -> Bool { AuthScheme(name: method) != nil }
 
-  private func matches(_ pattern: SpacePattern) -> [Entry] {
+  func matches(_ pattern: SpacePattern) -> [Entry] {
     var all: [Entry] = []
     withTable { table throws(DatabaseProblem) in
       try table.entries(of: pattern.host, isProxy: pattern.isProxy) { if $0.pattern.covers(pattern) { all.append($0) } }
     }
-    all += entries.filter { $0.pattern.covers(pattern) }
+    all += (keyring.entries(of: KeyringParty(pattern)) + entries).filter { $0.pattern.covers(pattern) }
     return all.enumerated().sorted { a, b in
       let (first, second) = (a.element.pattern.precision, b.element.pattern.precision)
       return first != second ? first > second : a.offset > b.offset
@@ -158,6 +181,23 @@ public final class CredentialStorage {
 
   private func forEachEntry(of pattern: SpacePattern, _ body: (inout Entry) -> Void) {
     for index in entries.indices where entries[index].pattern == pattern { body(&entries[index]) }
+  }
+
+  // MARK: The keyring
+
+  /// There may be a keyring for this storage.
+  public var usesKeyring: Bool { prefersKeyring && Keyring.mayBeThere }
+
+  /// The keyring has answered; nil: it would not. What it does not keep goes to the file.
+  func keyringDid(_ work: Keyring.Work, _ found: [Entry]?) {
+    if case .find(let party) = work { return keyring.read(found ?? [], of: party, now: MonotonicClock.now) }
+    keyring.confirm(isDone: found != nil)
+    guard case .put(let entry) = work else { return }
+    if found != nil {
+      removeFromFile(entry.credential, for: entry.pattern)
+    } else if !keep(entry) {
+      entries.append(entry)
+    }
   }
 
   // MARK: The file

@@ -79,37 +79,3 @@ struct CredentialTable {
     }
   }
 }
-
-/// A secret as columns.
-private struct SecretRow {
-  let kind: String
-  let user: String
-  let secret: String?
-  let key: String?
-
-  init(kind: String, user: String, secret: String?, key: String?) {
-    self.kind = kind
-    self.user = user
-    self.secret = secret
-    self.key = key
-  }
-
-  init?(_ value: Credential.Secret) {
-    switch value {
-    case .password(let user, let password): self.init(kind: "password", user: user, secret: password, key: nil)
-    case .token(let token): self.init(kind: "token", user: "", secret: token, key: nil)
-    case .certificate(let path, let key, let password):
-      self.init(kind: "certificate", user: path, secret: password, key: key)
-    case .serverTrust: return nil
-    }
-  }
-
-  var value: Credential.Secret? {
-    switch kind {
-    case "password": .password(user: user, password: secret ?? "")
-    case "token": secret.map { .token($0) }
-    case "certificate": .certificate(path: user, key: key, password: secret)
-    default: nil
-    }
-  }
-}

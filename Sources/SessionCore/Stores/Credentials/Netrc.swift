@@ -7,6 +7,8 @@ struct Netrc {
     var machine: String?
     var login = ""
     var password = ""
+    /// A word of it is not UTF-8, or has NUL in it, so that it cannot be what it says.
+    var isUnreadable = false
   }
 
   private(set) var entries: [Entry] = []
@@ -34,13 +36,18 @@ struct Netrc {
     switch keyword {
     case "machine": if case .word(let name) = words.next() { entries.append(Entry(machine: name)) }
     case "default": entries.append(Entry(machine: nil))
-    case "login": if case .word(let login) = words.next(), !entries.isEmpty { entries[entries.count - 1].login = login }
-    case "password":
-      if case .word(let word) = words.next(), !entries.isEmpty { entries[entries.count - 1].password = word }
+    case "login": takeWord(\.login, &words)
+    case "password": takeWord(\.password, &words)
     case "account": _ = words.next()
     case "macdef": words.skipMacro()
     default: break
     }
+  }
+
+  private mutating func takeWord(_ part: WritableKeyPath<Entry, String>, _ words: inout Words) {
+    guard case .word(let word) = words.next(), !entries.isEmpty else { return }
+    entries[entries.count - 1][keyPath: part] = word
+    if words.isLastUnreadable { entries[entries.count - 1].isUnreadable = true }
   }
 
   /// The words of the text.
@@ -49,6 +56,7 @@ struct Netrc {
     private var index = 0
     /// A quote has no end: there are no more words.
     private(set) var isBroken = false
+    private(set) var isLastUnreadable = false
 
     enum Next {
       case word(String)
@@ -75,7 +83,13 @@ struct Netrc {
     private mutating func plain() -> Next {
       let start = index
       while index < text.count, !Self.isSpace(text[index]) { index += 1 }
-      return .word(String(decoding: text[start..<index], as: UTF8.self))
+      return word(text[start..<index])
+    }
+
+    private mutating func word(_ bytes: ArraySlice<UInt8>) -> Next {
+      let text = bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+      isLastUnreadable = text == nil
+      return .word(text ?? String(decoding: bytes, as: UTF8.self))
     }
 
     /// Within its line.
@@ -85,7 +99,7 @@ struct Netrc {
       while index < text.count, text[index] != 0x0A {
         var byte = text[index]
         index += 1
-        if byte == UInt8(ascii: "\"") { return .word(String(decoding: word, as: UTF8.self)) }
+        if byte == UInt8(ascii: "\"") { return self.word(word[...]) }
         if byte == UInt8(ascii: "\\") {
           guard index < text.count else { break }
           byte = Self.escapes[text[index]] ?? text[index]
