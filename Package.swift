@@ -9,8 +9,19 @@ let strictSwift: [SwiftSetting] = [
   // libxml2's headers name each other by this path (as pkg-config says; see the system libraries).
   .unsafeFlags(["-Xcc", "-I/usr/include/libxml2"]),
 ]
+/// What goes into the executable.
+let productSwift: [SwiftSetting] =
+  strictSwift + [
+    // Each function can be left out, or put where it is wanted.
+    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
+    // Nobody here uses regular expressions or asynchronous functions; their libraries would be linked all the same.
+    .unsafeFlags([
+      "-Xfrontend", "-disable-implicit-string-processing-module-import",
+      "-Xfrontend", "-disable-implicit-concurrency-module-import",
+    ]),
+  ]
 let strictC: [CSetting] = [
-  .unsafeFlags(["-Wall", "-Wextra", "-Werror"], .when(configuration: .release))
+  .unsafeFlags(["-Wall", "-Wextra", "-Werror", "-ffunction-sections"], .when(configuration: .release))
 ]
 /// Where libsecret's headers are, and GLib's, one of which is in the architecture's own directory (pkg-config would have
 /// the library linked).
@@ -65,13 +76,13 @@ let package = Package(
         "CCurlShim", "CTLSShim", "CKeyringShim", "CSQLite", "CCurl", "COpenSSL", "CPSL", "CWslay", "CZlib", "CBrotli",
         "CZstd", "CLateLibraries",
       ],
-      swiftSettings: strictSwift),
+      swiftSettings: productSwift),
     .target(
       name: "LuaBridge",
       dependencies: ["CLuaShim", "SessionCore", "Stdlib", "CJansson", "CXML", "CLateLibraries"],
-      swiftSettings: strictSwift),
+      swiftSettings: productSwift),
     .executableTarget(
-      name: "httpscript", dependencies: ["CArguments", "LuaBridge", "SessionCore"], swiftSettings: strictSwift,
+      name: "httpscript", dependencies: ["CArguments", "LuaBridge", "SessionCore"], swiftSettings: productSwift,
       // As little as possible to load at start (see also build_release in scripts/packages.sh).
       linkerSettings: [.unsafeFlags(["-Xclang-linker", "-static-libgcc"], .when(configuration: .release))]),
 

@@ -21,6 +21,8 @@ class Case:
     repeats: int = 1
     # Exit statuses beside 0 that are fine.
     statuses: tuple = ()
+    # Programs that take so long that they are run in the first round only.
+    slow: tuple = ()
 
 
 def tool(name, *arguments):
@@ -59,6 +61,8 @@ class Cases:
             "idle": self.idle(),
             "download": self.transfer("get"),
             "upload": self.transfer("put"),
+            "download 1 GiB": self.transfer("get", "huge"),
+            "upload 1 GiB": self.transfer("put", "huge"),
             **self.json(),
             **self.links(),
             "crawl": self.crawl(),
@@ -78,8 +82,10 @@ class Cases:
 
     def one(self):
         programs = {
-            "httpscript": [self.product, "-e", f"assert(require('http').get('{self.url}'))"],
+            "httpscript": self.script("one.lua", self.url),
             "curl": tool("curl", "-sf", "-o", "/dev/null", self.url),
+            # What keeping the response for later costs; nobody else does that.
+            "with its cache": self.script("one.lua", self.url, "cache"),
             "C": self.limit("requests", self.url, 1, 1),
             "wget2": tool("wget2", "-q", "-O", "/dev/null", self.url),
             "aria2c": tool("aria2c", "-q", "-d", "/tmp", "-o", "bench-1k", "--allow-overwrite=true", self.url),
@@ -154,17 +160,17 @@ class Cases:
     def idle(self):
         return Case({"httpscript": self.script("idle.lua", self.servers.plain + "/large", self.wait(600), 10_000)})
 
-    def transfer(self, way):
+    def transfer(self, way, name="large"):
         here = self.servers.work
         if way == "get":
-            url, path = self.servers.plain + "/large", here / "received"
+            url, path = f"{self.servers.plain}/{name}", here / "received"
             peers = {
                 "curl": tool("curl", "-sf", "-o", path, url),
                 "wget2": tool("wget2", "-q", "-O", path, url),
                 "aria2c": tool("aria2c", "-q", "-x1", "-d", here, "-o", "received", "--allow-overwrite=true", url),
             }
         else:
-            url, path = self.servers.slow + "/put", here / "www" / "large"
+            url, path = self.servers.slow + "/put", here / "www" / name
             peers = {"curl": tool("curl", "-sf", "-o", "/dev/null", "-H", "Expect:", "-T", path, url)}
         programs = {
             "httpscript": self.script("transfer.lua", way, url, path),
@@ -208,4 +214,4 @@ class Cases:
             "scrapy": [PYTHON, str(HERE / "peers" / "spider.py"), url, str(at_once)],
         }
         # wget2 says so when a page was not there.
-        return Case(programs, requests=400, statuses=(8,))
+        return Case(programs, requests=400, statuses=(8,), slow=("scrapy",))

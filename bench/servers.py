@@ -108,8 +108,9 @@ class Servers:
         work.chmod(0o755)
         # 1 KiB, as it says: the cost of a request, not of its bytes.
         (www / "1k").write_text("x" * 1024)
-        with open(www / "large", "wb") as large:
-            large.truncate(512 << 20)
+        for name, size in (("large", 512 << 20), ("huge", 1 << 30)):
+            with open(www / name, "wb") as file:
+                file.truncate(size)
         make_documents(work)
         certificate = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
         certificate += ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"]

@@ -44,7 +44,9 @@ build_release() {
     mkdir -p "$folder"
     ln -sf "$library" "$folder/libstdc++.a"
   fi
-  swift build -c release --static-swift-stdlib --product httpscript >&2 || return
+  # What a start runs lies together (scripts/startup-order).
+  swift build -c release --static-swift-stdlib --product httpscript \
+    -Xlinker "--section-ordering-file=$PWD/scripts/startup.order" >&2 || return
   echo "$folder/httpscript"
 }
 

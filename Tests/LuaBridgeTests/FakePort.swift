@@ -45,6 +45,9 @@ final class FakePort: Port {
     case .answer(let id, let answer): pending += onAnswer(id, answer)
     case .cancelTask(let id), .cancelTaskKeeping(let id): pending += onCancel(id)
     case .invalidateSession(let id, _): pending.append(.sessionInvalidated(id))
+    case .perform(let id, let work):
+      work.run()
+      pending.append(.performed(id, work))
     case .useKeyring(_, _, let waiter): pending.append(.keyringUsed(waiter))
     case .createSession, .startStream, .stream, .webSocket, .suspendTask, .resumeTask, .setPriority,
       .closeIdleConnections, .forgetHosts, .removeDownload, .keepDownload, .writeCache:

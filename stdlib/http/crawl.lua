@@ -101,10 +101,8 @@ function Crawler:_is_inside(address)
 end
 
 -- Takes a link up: -> the URL as it is kept, or nil when it is none that can be fetched.
-function Crawler:_add_link(page, link)
-  local is_resource = not links.leads_to_page(link)
-  if is_resource and (not self.resources or link.tag == "form") then return nil end
-  local key = frontier.key(link.url)
+function Crawler:_add_link(page, address, is_resource)
+  local key = frontier.key(address)
   if not key then return nil end
   self.book:add(key, page.url)
   if self.frontier:is_seen(key) then return key end
@@ -114,7 +112,7 @@ function Crawler:_add_link(page, link)
   if self.filter and not self.filter(key) then return key end
   self.frontier:add {
     url = key, depth = page.depth + 1, referrer = page.url, external = not inside or nil,
-    is_resource = is_resource or nil,
+    is_resource = is_resource,
   }
   return key
 end
@@ -127,14 +125,14 @@ end
 
 function Crawler:_read_links(page)
   if not has_links(page) then return end
-  local found, err = links.of_page(page.response, self.resources)
+  local found, resources = links.of_page(page.response, self.resources)
   if not found then
-    page.error = err
+    page.error = resources
     return
   end
   local listed = {}
-  for _, link in ipairs(found) do
-    local key = self:_add_link(page, link)
+  for index, address in ipairs(found) do
+    local key = self:_add_link(page, address, resources[index])
     if key and not listed[key] then
       listed[key] = true
       page.links[#page.links + 1] = key

@@ -10,9 +10,9 @@ local keys, cached = {}, 0
 
 --- A URL as the crawl keeps it: normalised, without fragment; nil when it is none of http or https.
 function frontier.key(address)
-  address = address:match("^[^#]*")
   local known = keys[address]
   if known then return known end
+  address = address:match("^[^#]*")
   if not address:find("^%s*[hH][tT][tT][pP][sS]?:") then return nil end
   local key = url.normalize(address)
   if not key then return nil end

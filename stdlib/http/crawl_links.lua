@@ -1,7 +1,11 @@
 -- Which links a page has, and which of them lead to pages; who links to what, what redirects to what, and what of it
 -- is broken.
 
-local html = require "http.html"
+local native = require "httpscript.page"
+local fibers = require "http.fibers"
+local lazy = require "http.lazy"
+
+local dom, html = lazy "http.dom", lazy "http.html"
 
 local links = {}
 
@@ -16,8 +20,9 @@ for relation in ("stylesheet icon preload prefetch dns-prefetch preconnect modul
   NO_PAGE[relation] = true
 end
 
---- Whether a link of a document leads to a further page, as against something that the page loads.
-function links.leads_to_page(link)
+-- Whether a link of a document leads to a further page, as against something that the page loads. (HTMLLinkRules has
+-- the same rules, for pages that are read without a tree.)
+local function leads_to_page(link)
   if not LEADS_TO_PAGES[link.tag] then return false end
   if link.tag ~= "link" then return true end
   for relation in (link.rel or "stylesheet"):lower():gmatch("%S+") do
@@ -26,42 +31,29 @@ function links.leads_to_page(link)
   return true
 end
 
--- The `link` elements of a page: they stand in its head, which is read by itself.
-local function links_of_head(body, settings)
-  local stop = body:find("</head", 1, true) or body:find("</HEAD", 1, true) or body:find("<body", 1, true)
-  local document = html.parse(body:sub(1, stop or 8192), settings)
-  local found = {}
-  for _, link in ipairs(document and document:links { all = true } or {}) do
-    if link.tag == "link" then found[#found + 1] = link end
+-- All that a page links to and loads, but where its forms go.
+local function of_document(response)
+  local document, err = html.parse(response.body, { base = response.url, encoding = response.text_encoding_name })
+  if not document then return nil, err end
+  local addresses, resources = {}, {}
+  for _, link in ipairs(document:links { all = true }) do
+    if link.tag ~= "form" then
+      addresses[#addresses + 1] = link.url
+      resources[#addresses] = not leads_to_page(link) or nil
+    end
   end
-  return found
+  return addresses, resources
 end
 
--- Plain searches, in the spellings that occur: a pattern would cost more than the links.
-local function has_frames(body)
-  for _, tag in ipairs { "<iframe", "<frame", "<IFRAME", "<FRAME", "<iFrame" } do
-    if body:find(tag, 1, true) then return true end
-  end
-  return false
-end
-
---- The links of an HTML response as a list of { url, tag, rel }, or nil and an error. Most pages need no tree for it,
--- which is several times as fast; those with frames do, and so does a crawl that wants `all` that pages load.
+--- What an HTML response links to. -> list of URLs in the order of the page, and by place in it whether the page loads
+-- it as a part; or nil and an error. Without `all`, only what leads to further pages; no tree is made for that, and other
+-- fibers go on meanwhile.
 function links.of_page(response, all)
-  local body = response.body
-  local settings = { base = response.url, encoding = response.text_encoding_name }
-  if all or has_frames(body) then
-    local document, err = html.parse(body, settings)
-    if not document then return nil, err end
-    return document:links { all = true }
-  end
-  local addresses, err = html.link_urls(body, settings)
-  if not addresses then return nil, err end
-  local found = links_of_head(body, settings)
-  for _, address in ipairs(addresses) do
-    found[#found + 1] = { url = address, tag = "a" }
-  end
-  return found
+  if all then return of_document(response) end
+  local addresses, code, message =
+    fibers.wait_in_work(native.links(response.body, response.url, response.text_encoding_name))
+  if not addresses then return dom.failure("html", code, message) end
+  return addresses, {}
 end
 
 local Book = {}

@@ -74,6 +74,14 @@ function fibers.wait_in_call(session, done, ...)
   return fibers.wait_in_call(session, park())
 end
 
+-- The same for work on a helper thread: -> its results.
+function fibers.wait_in_work(done, ...)
+  if done then return ... end
+  check_interrupt(records[current()])
+  if done == false then error("not enough memory", 0) end
+  return fibers.wait_in_work(park())
+end
+
 -- Who waits for a record: `waiter`, and a list of those who came later.
 local function add_waiter(record, fiber)
   if not record.waiter then

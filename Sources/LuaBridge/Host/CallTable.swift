@@ -9,7 +9,8 @@ struct CallTable {
   struct Entry {
     let task: TaskID
     let fiber: Int
-    let session: SessionID
+    /// Nil for work that is no task of a session.
+    let session: SessionID?
     /// Which task of its session it is.
     let identifier: Int
     let method: String
@@ -25,12 +26,24 @@ struct CallTable {
 
   /// - Returns: nil for what is no fiber's number.
   mutating func begin(fiber: Int, session: SessionID, identifier: Int, _ request: Request) -> TaskID? {
+    begin(fiber) { task in
+      Entry(
+        task: task, fiber: fiber, session: session, identifier: identifier, method: request.method, url: request.url)
+    }
+  }
+
+  /// The same for work that is no task of a session.
+  mutating func beginWork(fiber: Int) -> TaskID? {
+    begin(fiber) { Entry(task: $0, fiber: fiber, session: nil, identifier: 0, method: "", url: "") }
+  }
+
+  @inline(__always)
+  private mutating func begin(_ fiber: Int, _ entry: (TaskID) -> Entry) -> TaskID? {
     guard fiber > 0, fiber < 1 << Self.fiberBits else { return nil }
     while entries.count <= fiber { entries.append(nil) }
     begun += 1
     let task = TaskID(-(begun << Self.fiberBits | fiber))
-    entries[fiber] = Entry(
-      task: task, fiber: fiber, session: session, identifier: identifier, method: request.method, url: request.url)
+    entries[fiber] = entry(task)
     return task
   }
 

@@ -65,6 +65,8 @@ extension Outbox {
     case .needsLoader(let task, let request):
       append(.loader, task.rawValue)
       append(request)
+    // It is the fiber's that waits for it (`Scheduler.perform`), and no handler's.
+    case .performed: break
     case .loadDrained(let task):
       append(.loadDrained, task.rawValue)
     case .waitingForConnectivity(let task):

@@ -36,6 +36,10 @@ enum NativeModules {
         guard let scheduler = owner.scheduler else { return NativeModule(CoreModule.name, functions: []) }
         return CoreModule.make(scheduler, stores)
       },
+      PageModule.name: {
+        guard let scheduler = owner.scheduler else { return NativeModule(PageModule.name, functions: []) }
+        return PageModule.make(scheduler)
+      },
       CookieModule.name: CookieModule(stores: stores).make,
       CredentialModule.name: CredentialModule(stores: stores).make,
       URLModule.name: URLModule.make,

@@ -86,7 +86,7 @@ public final class Scheduler {
 
   func submit(_ command: Command) {
     switch command {
-    case .startTask, .startStream: outstandingTasks += 1
+    case .startTask, .startStream, .perform: outstandingTasks += 1
     case .invalidateSession(let id, _): endingSessions.insert(id.rawValue)
     case .stream(let task, let command): captured.note(task, command)
     default: break
@@ -106,6 +106,15 @@ public final class Scheduler {
     }
     outstandingTasks += 1
     port.submit(.startTask(task, session, request))
+    return true
+  }
+
+  /// Has work done on a helper thread; its end resumes the calling fiber with `true` and the work's results.
+  ///
+  /// - Returns: false outside of a fiber.
+  func perform(_ work: any ScriptWork) -> Bool {
+    guard let task = calls.beginWork(fiber: interpreter.currentFiber) else { return false }
+    submit(.perform(task, work))
     return true
   }
 
@@ -237,7 +246,7 @@ public final class Scheduler {
       case .completed(let task, let completion):
         if !captured.remove(task) { outstandingTasks -= 1 }
         if CallTable.isCall(task) {
-          finishCall(task, completion)
+          finishCall(task) { $0.append(completion) }
         } else if !deliver(event) {
           let error = TaskError(.resourceUnavailable, "not enough memory")
           _ = deliver(.completed(task, Completion(error: error)))
@@ -249,6 +258,9 @@ public final class Scheduler {
           outstandingTasks -= 1
         }
         if !deliver(event) { port.submit(.cancelTask(task)) }
+      case .performed(let task, let work):
+        outstandingTasks -= 1
+        finishCall(task) { (work as? any ScriptWork)?.appendResults(to: $0) }
       case .sessionInvalidated(let session):
         endingSessions.remove(session.rawValue)
         dispatch { $0.append(event) }
@@ -258,12 +270,12 @@ public final class Scheduler {
     }
   }
 
-  private func finishCall(_ task: TaskID, _ completion: Completion) {
+  private func finishCall(_ task: TaskID, _ appendResults: (Outbox) -> Void) {
     guard let fiber = calls.complete(task), isAlive[fiber] else { return }
     let outbox = interpreter.outbox
     let start = outbox.position
     outbox.append(true)
-    outbox.append(completion)
+    appendResults(outbox)
     finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber), valuesFrom: start))
   }
 
@@ -360,4 +372,10 @@ public final class Scheduler {
     dispatch { $0.append(EventKind.finish, 0) }
     abandon()
   }
+}
+
+/// Work for a helper thread that a fiber waits for.
+protocol ScriptWork: HelperWork {
+  /// What the wait returns behind `true`; called once the work is done.
+  func appendResults(to outbox: Outbox)
 }

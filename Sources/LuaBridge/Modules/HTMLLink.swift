@@ -55,16 +55,34 @@ enum HTMLLinkRules {
   static func collapsed(_ text: UnsafeRawBufferPointer) -> String {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
+    collapse(text, into: &result)
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The same, appended.
+  static func collapse(_ text: UnsafeRawBufferPointer, into result: inout [UInt8]) {
+    let start = result.count
     var pending = false
     for byte in text {
       if byte == 0x20 || (byte >= 9 && byte <= 13) {
-        pending = !result.isEmpty
+        pending = result.count > start
       } else {
         if pending { result.append(UInt8(ascii: " ")) }
         pending = false
         result.append(byte)
       }
     }
-    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// Relations of `<link>` to what belongs to the page itself.
+  private static let partsOfPage: Set<String> = [
+    "stylesheet", "icon", "preload", "prefetch", "dns-prefetch", "preconnect", "modulepreload", "manifest",
+    "mask-icon", "apple-touch-icon", "pingback", "prerender", "shortcut",
+  ]
+
+  /// Whether a `<link>` of these relations leads to a further page.
+  static func leadsToPage(rel: String) -> Bool {
+    rel.lowercased().utf8.split { $0 == 0x20 || ($0 >= 9 && $0 <= 13) }
+      .allSatisfy { !partsOfPage.contains(String(decoding: $0, as: UTF8.self)) }
   }
 }

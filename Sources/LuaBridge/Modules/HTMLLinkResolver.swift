@@ -7,9 +7,9 @@ struct HTMLLinkResolver {
   /// The URL that references are relative to; nil when the document has none.
   let base: String?
   private let resolve: URLResolver
+  private let plain: HTMLPlainReferences?
   /// Answers by reference without fragment: most links of a page differ in that only, or not at all.
   private var known: [String: String?] = [:]
-  private var given: Set<String> = []
 
   /// Schemes whose URLs name nothing that can be fetched.
   private static let unfetchable: Set<String> = [
@@ -18,33 +18,46 @@ struct HTMLLinkResolver {
 
   /// - Parameter declared: the `href` of the first `<base>` that has one.
   init(url: String?, declared: String?, resolve: @escaping URLResolver) {
+    base = HTMLLinkResolver.base(url, declared.map(HTMLLinkResolver.cleaned), resolve)
+    plain = base.flatMap { HTMLPlainReferences(base: $0, resolve: resolve) }
     self.resolve = resolve
-    guard let declared = declared.map(HTMLLinkResolver.cleaned) else {
-      base = url
-      return
-    }
+  }
+
+  private static func base(_ url: String?, _ declared: String?, _ resolve: URLResolver) -> String? {
+    guard let declared else { return url }
     let scheme = HTMLLinkResolver.scheme(declared)
     let usable = scheme != "data" && scheme != "javascript"
-    base = usable ? resolve(declared, url ?? declared) ?? url : url
+    return usable ? resolve(declared, url ?? declared) ?? url : url
   }
 
   /// The absolute URL, fragment kept; nil for what cannot be fetched or is no URL.
   mutating func absolute(_ reference: String) -> String? {
-    let cleaned = HTMLLinkResolver.cleaned(reference)
+    var reference = reference
+    var url: [UInt8] = []
+    let isKnown = reference.withUTF8 { append(UnsafeRawBufferPointer($0), withFragment: true, to: &url) }
+    return isKnown ? String(decoding: url, as: UTF8.self) : nil
+  }
+
+  /// Appends the absolute URL of a reference; false, and nothing is appended, for what cannot be fetched or is no URL.
+  mutating func append(_ reference: UnsafeRawBufferPointer, withFragment: Bool, to url: inout [UInt8]) -> Bool {
+    if let plain, plain.append(reference, withFragment: withFragment, to: &url) { return true }
+    let cleaned = HTMLLinkResolver.cleaned(String(decoding: reference, as: UTF8.self))
+    guard let answer = withFragment ? whole(cleaned) : lookUp(HTMLLinkResolver.withoutFragment(cleaned)) else {
+      return false
+    }
+    url.append(contentsOf: answer.utf8)
+    return true
+  }
+
+  private mutating func whole(_ cleaned: String) -> String? {
     guard let hash = cleaned.utf8.firstIndex(of: UInt8(ascii: "#")) else { return lookUp(cleaned) }
     // What needs percent-encoding is the URL parser's business as well.
-    guard cleaned.utf8[hash...].allSatisfy(HTMLLinkResolver.isPlain) else { return find(cleaned) }
+    guard cleaned.utf8[hash...].allSatisfy(HTMLPlainReferences.isPlainInFragment) else { return find(cleaned) }
     return lookUp(String(cleaned[..<hash])).map { $0 + cleaned[hash...] }
   }
 
-  /// The absolute URL without its fragment; nil also when it has been asked for before.
-  mutating func fresh(_ reference: String) -> String? {
-    let cleaned = HTMLLinkResolver.cleaned(reference)
-    let end = cleaned.utf8.firstIndex(of: UInt8(ascii: "#")) ?? cleaned.endIndex
-    let head = end == cleaned.endIndex ? cleaned : String(cleaned[..<end])
-    guard known[head] == nil else { return nil }
-    guard let url = lookUp(head), given.insert(url).inserted else { return nil }
-    return url
+  private static func withoutFragment(_ cleaned: String) -> String {
+    cleaned.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(cleaned[..<$0]) } ?? cleaned
   }
 
   private mutating func lookUp(_ reference: String) -> String? {
@@ -52,16 +65,6 @@ struct HTMLLinkResolver {
     let answer = find(reference)
     known[reference] = .some(answer)
     return answer
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x61...0x7A, 0x41...0x5A, 0x30...0x39, UInt8(ascii: "#"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "="),
-      UInt8(ascii: "&"), UInt8(ascii: "!"), UInt8(ascii: "+"), UInt8(ascii: "("), UInt8(ascii: ")"):
-      true
-    default: false
-    }
   }
 
   private func find(_ reference: String) -> String? {

@@ -61,9 +61,8 @@ public struct HTMLModule {
   private func scanLinks(_ call: HostCall) -> Outcome {
     guard let text = call.bytes(1) else { return call.wrongType(1, "string") }
     do {
-      let found = try HTMLLinkScanner.scan(text, encoding: call.string(3), wantsText: true)
-      let resolver = HTMLLinkResolver(url: call.string(2), declared: found.base, resolve: resolve)
-      call.append(found.links, of: nil, resolver, isWhole: false)
+      let found = try HTMLLinkScanner.scan(text, encoding: call.string(3), for: .links)
+      call.append(found, HTMLLinkResolver(url: call.string(2), declared: found.base, resolve: resolve))
     } catch {
       call.fail(error)
     }
@@ -74,11 +73,8 @@ public struct HTMLModule {
   private func scanURLs(_ call: HostCall) -> Outcome {
     guard let text = call.bytes(1) else { return call.wrongType(1, "string") }
     do {
-      let found = try HTMLLinkScanner.scan(text, encoding: call.string(3), wantsText: false)
-      var resolver = HTMLLinkResolver(url: call.string(2), declared: found.base, resolve: resolve)
-      let urls = found.links.compactMap { resolver.fresh($0.reference) }
-      call.results.beginList(urls.count)
-      for url in urls { call.results.append(url) }
+      let found = try HTMLLinkScanner.scan(text, encoding: call.string(3), for: .addresses)
+      call.results.append(HTMLAddresses(found, url: call.string(2), resolve: resolve))
     } catch {
       call.fail(error)
     }

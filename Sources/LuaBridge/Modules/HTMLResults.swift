@@ -2,15 +2,7 @@ import CXML
 
 /// Appending what this module deals in.
 extension HostCall {
-  /// `nil, code, message, line, column`
-  func fail(_ failure: XMLFailure) {
-    results.appendNil()
-    results.append(failure.code)
-    results.append(failure.message)
-    for place in [failure.line, failure.column] {
-      if let place { results.append(place) } else { results.appendNil() }
-    }
-  }
+  func fail(_ failure: XMLFailure) { results.append(failure) }
 
   func append(_ node: xmlNodePtr?, of document: XMLDocument) {
     guard let node else { return results.appendNil() }
@@ -56,6 +48,33 @@ extension HostCall {
     }
   }
 
+  /// A list of { url, text, rel }, without the links that are no URL.
+  func append(_ found: HTMLFoundLinks, _ resolver: HTMLLinkResolver) {
+    var resolver = resolver
+    var urls: [UInt8] = []
+    // Where the next link's URL ends; the same as the one before where there is none.
+    let ends = found.links.map { link in
+      _ = found.withPart(link.reference) { resolver.append($0, withFragment: true, to: &urls) }
+      return urls.count
+    }
+    results.beginList(zip(ends, [0] + ends).count { $0 > $1 })
+    urls.withUnsafeBytes { urls in
+      var start = 0
+      for (link, end) in zip(found.links, ends) where end > start {
+        results.beginRecord(link.rel == nil ? 2 : 3)
+        append("url", UnsafeRawBufferPointer(rebasing: urls[start..<end]))
+        found.withPart(link.text) { append("text", $0) }
+        if let rel = link.rel { found.withPart(rel) { append("rel", $0) } }
+        start = end
+      }
+    }
+  }
+
+  private func append(_ key: StaticString, _ value: UnsafeRawBufferPointer) {
+    results.append(copying: UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
+    results.append(copying: value)
+  }
+
   private func append(_ key: String, _ value: String) {
     results.append(key)
     results.append(value)
@@ -69,5 +88,17 @@ extension HostCall {
   func append(_ text: UnsafePointer<xmlChar>?) {
     guard let text else { return results.appendNil() }
     results.append(copying: XMLLibrary.bytes(text))
+  }
+}
+
+extension Outbox {
+  /// `nil, code, message, line, column`
+  func append(_ failure: XMLFailure) {
+    appendNil()
+    append(failure.code)
+    append(failure.message)
+    for place in [failure.line, failure.column] {
+      if let place { append(place) } else { appendNil() }
+    }
   }
 }

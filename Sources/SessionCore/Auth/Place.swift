@@ -38,6 +38,6 @@ struct Place: Hashable {
 
   private static func parts(proxy: String) -> URLParts? {
     guard !proxy.isEmpty else { return nil }
-    return try? URLParts.parse(proxy.contains("://") ? proxy : "http://" + proxy).get()
+    return try? URLParts.parse(proxy.holds("://") ? proxy : "http://" + proxy).get()
   }
 }

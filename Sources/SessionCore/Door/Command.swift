@@ -40,6 +40,8 @@ public enum Command {
   case forgetHosts(SessionID)
   /// Writes to disk what is to be there (part of `URLSession.flush`).
   case writeCache(SessionID)
+  /// Has something done on a helper thread; `Event.performed` is its end.
+  case perform(TaskID, any HelperWork)
   /// Has the keyring know what the storage wants kept there; then, where a pattern is given, the storage know what is
   /// kept for its host. `Event.keyringUsed` with the number says that it is done.
   case useKeyring(CredentialStorage, SpacePattern?, waiter: Int)

@@ -49,6 +49,8 @@ public enum Event {
   case waitingForConnectivity(TaskID)
   /// The end of a task.
   case completed(TaskID, Completion)
+  /// The end of `Command.perform`.
+  case performed(TaskID, any HelperWork)
   /// The end of a session (`urlSession(_:didBecomeInvalidWithError:)`).
   case sessionInvalidated(SessionID)
   /// `Command.useKeyring` has been done.
@@ -62,7 +64,8 @@ public enum Event {
       .needsBodyChunk(let task, _),
       .needsBodyStream(let task), .challenge(let task, _), .willCache(let task, _), .needsLoader(let task, _),
       .loadDrained(let task), .waitingForConnectivity(let task), .finishedDownloading(let task, _),
-      .resumed(let task, _, _), .resumeData(let task, _, _, _), .stream(let task, _), .webSocket(let task, _):
+      .resumed(let task, _, _), .resumeData(let task, _, _, _), .stream(let task, _), .webSocket(let task, _),
+      .performed(let task, _):
       task
     case .sessionInvalidated, .keyringUsed: nil
     }

@@ -99,6 +99,7 @@ public final class SessionCore: Port {
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
     case .forgetHosts(let id): sessions[id.rawValue]?.forget()
     case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
+    case .perform(let id, let work): helpers.submit(HelperThreads.Job(task: id.rawValue, work: .perform(work)))
     case .useKeyring(let storage, let party, let waiter):
       if !credentials.useKeyring(storage, party, waiter: waiter) { outbox.append(.keyringUsed(waiter)) }
     }
@@ -156,6 +157,10 @@ public final class SessionCore: Port {
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
     for job in helperThreads?.finished() ?? [] {
+      if case .perform(let work) = job.work {
+        outbox.append(.performed(TaskID(job.task), work))
+        continue
+      }
       transfers[job.task]?.fileSettled(job)
       streams[job.task]?.serviceFound(job)
     }

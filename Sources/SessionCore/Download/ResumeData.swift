@@ -44,8 +44,8 @@ public struct ResumeData: Equatable, Sendable {
   /// Fields whose values are, or may be, secrets.
   static func isSecret(_ name: String) -> Bool {
     let name = name.lowercased()
-    return ["auth", "cookie", "token", "secret", "password", "key", "signature", "credential"]
-      .contains { name.contains($0) }
+    let signs: [StaticString] = ["auth", "cookie", "token", "secret", "password", "key", "signature", "credential"]
+    return signs.contains { name.holds($0) }
   }
 
   private static func withoutUserInformation(_ url: String) -> String {

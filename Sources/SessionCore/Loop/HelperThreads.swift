@@ -1,7 +1,13 @@
 import Glibc
 
-/// A few threads for what blocks: making files durable, reading them, asking programs and the resolver. Jobs go out with
-/// a number, mostly a task's, and come back with errno or what was asked for.
+/// Something that takes long and touches nothing of anybody else's until it is done.
+public protocol HelperWork: AnyObject, Sendable {
+  /// Called once, on a helper thread.
+  func run()
+}
+
+/// A few threads for what blocks or takes long: making files durable, reading them, asking programs and the resolver,
+/// reading pages. Jobs go out with a number, mostly a task's, and come back with errno or what was asked for.
 final class HelperThreads {
   struct Job: Sendable {
     let task: Int
@@ -27,6 +33,8 @@ final class HelperThreads {
     case read(descriptor: Int32, length: Int, into: [Digester])
     /// Runs a program that knows credentials.
     case ask(CredentialCommand, ProtectionSpace)
+    /// What the layer above wants done.
+    case perform(any HelperWork)
     /// Asks the keyring, or tells it something.
     case keyring(Keyring.Work)
   }
@@ -146,6 +154,7 @@ final class HelperThreads {
       case .findService(let name): job.records = ServiceLookup.query(name)
       case .read(let descriptor, let length, let digesters): job.result = read(descriptor, length, digesters)
       case .ask(let command, let space): job.answer = command.run(for: space)
+      case .perform(let work): work.run()
       case .keyring(let work): job.entries = Keyring.perform(work)
       }
       return job

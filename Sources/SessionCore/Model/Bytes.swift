@@ -67,8 +67,11 @@ public final class Bytes {
   }
 
   /// Shows the bytes while the block is sure to live; `buffer` of a block that nobody else keeps may outlive it.
-  public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-    withExtendedLifetime(self) { body(buffer) }
+  public func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    defer { extendLifetime(self) }
+    return try body(buffer)
   }
 
   /// A copy.

@@ -113,7 +113,7 @@ final class TLSLayer {
     let error = failure(what)
     guard let trust else { return error }
     let text = error.underlying?.message ?? ""
-    return TLSErrors.error(trust, text.contains("alert") ? .alert(text) : .other) ?? error
+    return TLSErrors.error(trust, text.holds("alert") ? .alert(text) : .other) ?? error
   }
 
   /// The error of a connection that was lost before the other side had said anything, where a certificate is to blame:

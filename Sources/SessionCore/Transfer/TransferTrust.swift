@@ -28,7 +28,7 @@ extension Transfer {
     switch result {
     // The server says that our certificate has expired; of its own we have another verdict.
     case CURLE_PEER_FAILED_VERIFICATION: failure = .alert(text)
-    case _ where text.contains("alert"): failure = .alert(text)
+    case _ where text.holds("alert"): failure = .alert(text)
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_SSL_CONNECT_ERROR:
       failure = sawHeader ? .other : .closed
     default: failure = .other

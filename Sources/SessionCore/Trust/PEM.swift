@@ -3,7 +3,7 @@ import Glibc
 
 /// Certificates and keys in PEM (RFC 7468).
 enum PEM {
-  static func isPEM(_ bytes: Bytes) -> Bool { bytes.text.contains("-----BEGIN ") }
+  static func isPEM(_ bytes: Bytes) -> Bool { bytes.text.holds("-----BEGIN ") }
 
   /// All certificates in a text, in order.
   static func certificates(_ bytes: Bytes) -> [Certificate] {

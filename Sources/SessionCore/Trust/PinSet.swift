@@ -31,7 +31,7 @@ struct PinSet {
       fingerprints.insert(pin)
       return nil
     }
-    if source.contains("-----BEGIN ") { return add(Bytes(source), named: "PEM text") }
+    if source.holds("-----BEGIN ") { return add(Bytes(source), named: "PEM text") }
     switch KeyFile.read(source) {
     case .failure(let error): return error
     case .success(let bytes): return add(bytes, named: source)

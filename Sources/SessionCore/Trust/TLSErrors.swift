@@ -50,10 +50,14 @@ enum TLSErrors {
   }
 
   /// Servers have several alerts to refuse a certificate, or the lack of one.
+  private static let signsOfRefusal: [StaticString] = [
+    "certificate", "unknown ca", "access denied", "handshake failure",
+  ]
+
   private static func blamesCertificate(_ failure: Failure) -> Bool {
     switch failure {
     case .alert(let text):
-      ["certificate", "unknown ca", "access denied", "handshake failure"].contains { text.contains($0) }
+      signsOfRefusal.contains { text.holds($0) }
     case .closed: true
     case .other: false
     }
