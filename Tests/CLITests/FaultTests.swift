@@ -71,6 +71,32 @@ import Testing
       print(table.concat(calls, ","))
       """, prints: "script handler_error\thandler_error\tcompleted", "response,metrics"),
     ScriptCase(
+      "an error object that a handler raises is the error's value",
+      """
+      local raised = select(2, http.get("nonsense"))
+      for _, name in ipairs { "did_receive_response", "did_receive_data", "did_complete" } do
+        local session = http.session({}, { [name] = function() error(raised) end })
+        local task = session:data_task(base .. "/x")
+        task:resume()
+        local _, err = task:wait()
+        print(err.domain, err.code, err.value == raised, err.message:match("^[%w_]+: ") == "bad_url: ")
+      end
+      """,
+      prints: "script\thandler_error\ttrue\ttrue", "script\thandler_error\ttrue\ttrue",
+      "script\thandler_error\ttrue\ttrue"),
+    ScriptCase(
+      "a file whose place is taken meanwhile",
+      """
+      local path = os.tmpname()
+      os.remove(path)
+      local session = http.session({}, {
+        will_perform_redirection = function() os.execute("mkdir -p " .. path .. "/taken") end,
+      })
+      local r, err = session:get(base .. "/redirect", { sink = path })
+      print(r, err.domain, err.code, err.underlying.source)
+      os.execute("rm -r " .. path)
+      """, prints: "nil\turl\tcannot_move_file\terrno"),
+    ScriptCase(
       "a form of several parts goes through a redirect that a handler has changed",
       """
       local parts = { { name = "a", data = "b" }, { name = "c", data = "d" } }

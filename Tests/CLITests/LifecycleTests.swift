@@ -110,6 +110,33 @@ import Testing
       print(done, next(weak))
       """, prints: "2000\tnil"),
     ScriptCase(
+      "tasks of each kind begin by their priority",
+      """
+      local session = http.session{ http_maximum_connections_per_host = 1, cache = false }
+      local begun = {}
+      local function start(kind, priority, argument)
+        local task = session[kind .. "_task"](session, { url = base .. "/end", method = argument and "PUT" }, argument)
+        task.priority = priority
+        task:resume()
+        return http.spawn(function()
+          assert(task:wait())
+          begun[#begun + 1] = kind
+        end)
+      end
+      local first = session:data_task(base .. "/slow")
+      first:resume()
+      local jobs = {
+        start("data", http.priority.low), start("download", http.priority.default),
+        start("upload", http.priority.high, { data = "x" }),
+      }
+      for _, job in ipairs(jobs) do assert(job:wait() == nil and job.state == "completed") end
+      print(table.concat(begun, " "))
+      print(select(2, pcall(function() first.priority = 2 end)):match("a task's .*"))
+      print(select(2, pcall(http.get, base .. "/end", { priority = -1 })):match("option .*"))
+      """,
+      prints: "upload download data", "a task's 'priority' must be from 0 to 1",
+      "option 'priority' must be from 0 to 1"),
+    ScriptCase(
       "a task that nobody holds is run, and its completion called",
       """
       do

@@ -143,39 +143,4 @@ import Testing
         """
     try await expectScript(script, [server.url], prints: ["\(size)\ttrue\ttrue"])
   }
-
-  @Test("A paused transfer costs little", arguments: ["did_receive_response", "did_receive_data"])
-  func pausedTransfers(handler: String) async throws {
-    let server = try ScriptedServer { connection in
-      guard try connection.readRequest() != nil else { return }
-      try connection.send("HTTP/1.1 200 OK\r\n\r\n")
-      let piece = [UInt8](repeating: 0x78, count: 65536)
-      while true { try connection.send(piece) }
-    }
-    let script = """
-      local count, waiting = 100, 0
-      local function resident()
-        local file <close> = io.open("/proc/self/status")
-        return tonumber(file:read("a"):match("VmRSS:%s+(%d+)"))
-      end
-      local delegate = { did_complete = function() end, \(handler) = function() waiting = waiting + 1 http.sleep(60) end }
-      local session = http.session({ http_maximum_connections_per_host = count + 20 }, delegate)
-      local function fill(n)
-        local target = waiting + n
-        for _ = 1, n do session:data_task(base):resume() end
-        while waiting < target do http.sleep(0.01) end
-        http.sleep(0.5)
-        collectgarbage()
-      end
-      -- What is made once.
-      fill(20)
-      local before = resident()
-      fill(count)
-      local each = (resident() - before) / count
-      print(each < 128 or each)
-      session:invalidate_and_cancel()
-      """
-    // Some 85 KiB on a quiet machine; beside other tests what comes at once is more.
-    try await expectScript(script, [server.url], prints: ["true"]) { $0.weight = 2 }
-  }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ExampleTests {
   static let cases =
     getCases + formCases + multipartCases + mapCases + redirectCases + offlineCases + progressCases + retryCases
-    + crawlCases + loginCases + streamCases + styleCases + backgroundCases
+    + crawlCases + loginCases + trustCases + streamCases + styleCases + backgroundCases
 
   static let scripts = ((try? FileManager.default.contentsOfDirectory(atPath: Example.folder)) ?? []).sorted()
 

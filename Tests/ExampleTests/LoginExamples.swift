@@ -63,6 +63,20 @@ extension ExampleTests {
     },
   ]
 
+  static let trustCases = [
+    ExampleCase("known_servers.lua", "a server is known by the certificate of the first visit") { example in
+      let authority = try TestAuthority()
+      let first = try TLSServer(authority.selfSigned("first", "DNS:localhost"))
+      try await example.expect("known", first.url + "/a", prints: ["new\tCN=first", "200\tGET /a"])
+      try await example.expect("known", first.url + "/b", prints: ["200\tGET /b"])
+      // As if the same place had shown another certificate before.
+      let second = try TLSServer(authority.selfSigned("second", "DNS:localhost"))
+      try example.directory.write("known", "localhost:\(second.port) 00ff\n")
+      try await example.expect(
+        "known", second.url + "/c", prints: ["changed\tCN=second", "user_cancelled_authentication"], status: 1)
+    }
+  ]
+
   private static func signatureServer(key: String) throws -> ScriptedServer {
     try ScriptedServer { request in
       let lines = ["n1", request.method, request.target, sha256Text(request.bodyText)]

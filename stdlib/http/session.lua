@@ -9,6 +9,7 @@ local lazy = require "http.lazy"
 local options = require "http.options"
 
 local configuration, request, task = lazy "http.configuration", lazy "http.request", lazy "http.task"
+local errors, steps = lazy "http.errors", lazy "http.steps"
 
 local misuse = options.misuse
 
@@ -106,11 +107,12 @@ function methods:_call_done(err, head)
   if self._invalid and open == 0 then self:_finish_invalidation() end
 end
 
+-- As everywhere, a handler that raises ends the task; who made it sees that when the task is waited for.
 local function tell_creation(self, one)
-  local ok, problem = pcall(self.delegate.did_create_task, self, one)
+  local ok, raised = xpcall(self.delegate.did_create_task, errors.capture, self, one)
   if ok then return end
-  self:_forget(one)
-  error(problem, 0)
+  steps.handler_failed(one, raised)
+  one:cancel()
 end
 
 -- Makes a task; raises at the caller's line when the session is invalid.

@@ -81,11 +81,11 @@ end
 
 methods._attempt = attempt
 
--- The same options with the checksum as it stands in the place they name.
-local function with_checksum(given, checksum)
+-- The same options but for one.
+local function with_option(given, option, changed)
   local copy = {}
   for name, value in next, given do copy[name] = value end
-  copy.checksum = checksum
+  copy[option] = changed
   return setmetatable(copy, getmetatable(given))
 end
 
@@ -96,7 +96,7 @@ local function repeated(self, method, url, given, make)
   if given and given.checksum then
     local checksum, err = require("http.checksum").resolve(self, given.checksum, req.url)
     if not checksum then return nil, err end
-    given = with_checksum(given, checksum)
+    given = with_option(given, "checksum", checksum)
   end
   if given and (given.segments or given.mirrors or given.resume) then
     return require("http.segments").fetch(self, req, given)
@@ -117,8 +117,7 @@ end
 local function with_bar(self, method, url, given, make)
   local name = type(given.sink) == "string" and given.sink or url:gsub("[?#].*$", "")
   local bar = require("http.progress").bar { label = name:match("([^/]+)/*$") or name }
-  local changed = setmetatable({ progress = bar }, { __index = given })
-  local result, err = repeated(self, method, url, changed, make)
+  local result, err = repeated(self, method, url, with_option(given, "progress", bar), make)
   if err then
     bar:fail(err)
   elseif result.status >= 400 then

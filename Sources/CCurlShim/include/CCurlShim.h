@@ -31,6 +31,11 @@ CURLcode hs_global_init(void);
 /* The calling thread runs transfers: what they free is kept for the next ones. */
 void hs_keep_memory(void);
 
+/* HTTP/2 streams begin with a window of so many bytes (windows.c). Once; false where that cannot be had. */
+bool hs_narrow_streams(int32_t window);
+/* The window of each stream that goes on after a pause, from now on. */
+void hs_set_stream_window(int32_t window);
+
 CURLcode hs_easy_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode hs_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value);
 CURLcode hs_easy_get_string(CURL *easy, CURLINFO info, const char **value);

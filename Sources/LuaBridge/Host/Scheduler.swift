@@ -215,7 +215,9 @@ public final class Scheduler {
 
   private func deliverEvents() {
     guard !events.isEmpty else { return }
-    for event in events {
+    // Each is let go when it has been delivered: with many, the bytes of one make room for those of the next.
+    events.reverse()
+    while let event = events.popLast() {
       switch event {
       case .completed(let task, let completion):
         if !captured.remove(task) { outstandingTasks -= 1 }
@@ -242,7 +244,6 @@ public final class Scheduler {
         if !dispatch({ $0.append(event) }), let task = event.task { port.submit(.cancelTask(task)) }
       }
     }
-    events.removeAll(keepingCapacity: true)
   }
 
   private func finishCall(_ task: TaskID, _ appendResults: (Outbox) -> Void) {

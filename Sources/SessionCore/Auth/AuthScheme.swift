@@ -29,6 +29,18 @@ public enum AuthScheme: Int, Sendable {
   }
 }
 
+extension AuthenticationChallenge {
+  /// Whether libcurl can answer it, where it is a scheme of libcurl's. Of Digest, libcurl knows the algorithms MD5 and
+  /// SHA-256 only, and where the body is to be protected too (`auth-int` and nothing else), takes each for an empty one.
+  func isAnswerable(withBody: Bool) -> Bool {
+    guard scheme == "digest" else { return true }
+    let algorithm = parameter("algorithm")?.lowercased() ?? "md5"
+    guard ["md5", "md5-sess", "sha-256", "sha-256-sess"].contains(algorithm) else { return false }
+    guard withBody, let qualities = parameter("qop") else { return true }
+    return qualities.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains("auth")
+  }
+}
+
 /// How a request carries credentials.
 enum AuthAnswer: Equatable {
   case none

@@ -180,6 +180,8 @@ public final class BackgroundDirectory {
       unlink("\(path)/\(Self.lockName)")
       rmdir(path)
     }
+    // A child of the process that has not yet become another program would go on holding it.
+    flock(lock, LOCK_UN)
     Glibc.close(lock)
     lock = -1
   }

@@ -14,6 +14,8 @@ public final class SessionCore: Port {
   var changedStorages: [CookieStorage] = []
   /// Transfers with something to tell at the end of the turn.
   var flushList: [Transfer] = []
+  /// Transfers whose consumers were given a piece in the last turn.
+  var delivering: [Transfer] = []
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
@@ -96,6 +98,7 @@ public final class SessionCore: Port {
   }
 
   public func wait(until deadline: Double?, into events: inout [Event]) {
+    if !delivering.isEmpty { holdBack() }
     var isWoken = false
     var hasPolled = false
     while true {
@@ -230,6 +233,12 @@ public final class SessionCore: Port {
     let list = flushList
     flushList.removeAll(keepingCapacity: true)
     for transfer in list { transfer.flush() }
+  }
+
+  /// Nothing more is read for consumers that have not taken their piece by now.
+  private func holdBack() {
+    for transfer in delivering { transfer.holdBack() }
+    delivering.removeAll(keepingCapacity: true)
   }
 
   @inline(__always)

@@ -19,4 +19,15 @@ enum CurlLibrary {
   /// libcurl 7.88 greets an HTTP/2 server a second time when it uses a connection again that was begun with prior
   /// knowledge, which servers take for an error.
   static let reusesPriorKnowledge = (curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0) >= 0x080000
+
+  /// HTTP/2 streams begin with a small window; false where libcurl gives each 32 MiB.
+  static let narrowsStreams = isReady && hs_narrow_streams(StreamWindow.narrow)
+}
+
+/// How much a server may send of an HTTP/2 stream before the last of it has been taken.
+enum StreamWindow {
+  /// Of a transfer that may have to wait for a handler: what comes meanwhile is kept in memory.
+  static let narrow: Int32 = 32 * 1024
+  /// Of one whose body is taken as fast as it comes. A larger one would be of use beyond 10 MB/s at 100 ms.
+  static let wide: Int32 = 1024 * 1024
 }

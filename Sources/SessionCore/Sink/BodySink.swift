@@ -28,8 +28,8 @@ final class BodySink {
   /// More was to be had than there is room for.
   private var hasRefused = false
 
-  /// What a consumer is given at once, at most by what libcurl gives at once more. A transfer whose consumer has stopped
-  /// keeps that one piece and what libcurl has been refused.
+  /// What a consumer is given at once, as long as libcurl does not give more at once. A transfer whose consumer has
+  /// stopped keeps that one piece, and what libcurl has been refused.
   private static let pieceSize = 16 * 1024
   private static let decodePiece = 16 * 1024
 
@@ -51,7 +51,7 @@ final class BodySink {
   func use(_ file: FileSink) { self.file = file }
 
   var isMemory: Bool { kind == .memory }
-  private var isConsumer: Bool { kind == .consumer }
+  var isConsumer: Bool { kind == .consumer }
 
   /// The response is not what the file was meant for (an error page): the file stays as it was, and the body is
   /// collected. Devices and pipes take what comes.
@@ -94,8 +94,26 @@ final class BodySink {
     return true
   }
 
-  /// The transfer cannot go on before the consumer is done with its piece.
-  var isWaitedFor: Bool { isOutstanding && hasRefused }
+  /// The same, when so many bytes could be refused: what the consumer has not been given would become too much.
+  func refuses(_ count: Int) -> Bool {
+    if refuses() { return true }
+    guard isConsumer, decoder == nil, collected.count > 0, collected.count + count > Self.pieceSize else {
+      return false
+    }
+    hasRefused = true
+    return true
+  }
+
+  /// Nothing more is to come before the consumer is done with its piece, or with the one it is about to be given.
+  /// False: there is none, or only a small one.
+  func holdBack() -> Bool {
+    guard isConsumer, isOutstanding || collected.count >= Self.pieceSize / 2 else { return false }
+    hasRefused = true
+    return true
+  }
+
+  /// The transfer cannot go on before the consumer is done with a piece.
+  var isWaitedFor: Bool { hasRefused && isConsumer && (isOutstanding || collected.count > 0) }
 
   /// The consumer has taken, or is taking, all there is.
   var isDelivered: Bool { collected.count == 0 && !isOutstanding }

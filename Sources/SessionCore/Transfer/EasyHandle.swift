@@ -12,6 +12,8 @@ final class EasyHandle: CurlHandle {
   var isTainted = false
   var generation = 0
 
+  private static let smallestBuffer = 16 * 1024
+
   // What it is set to.
   private var urlText: String?
   private let parsedURL = ParsedURL()
@@ -57,7 +59,7 @@ final class EasyHandle: CurlHandle {
     set(CURLOPT_PROXY, "")
     set(CURLOPT_NOPROXY, "")
     proxy = ""
-    set(CURLOPT_UPLOAD_BUFFERSIZE, 64 * 1024)
+    set(CURLOPT_UPLOAD_BUFFERSIZE, Self.smallestBuffer)
     hs_easy_set_pointer(curl, CURLOPT_CURLU, UnsafeMutableRawPointer(url.handle))
     session.connectionOptions.apply(to: self)
     if session.configuration.trace { Trace.install(on: curl) }
@@ -132,6 +134,9 @@ final class EasyHandle: CurlHandle {
     // This makes it a POST again, and so must come first.
     if shape == .post { hs_easy_set_pointer(curl, CURLOPT_POSTFIELDS, nil) }
     set(CURLOPT_HTTPGET, 1)
+    // With TLS, libcurl keeps it until the transfer is over, whether there is a body or not.
+    let hasBody = wanted == .post || wanted == .upload
+    set(CURLOPT_UPLOAD_BUFFERSIZE, hasBody ? 64 * 1024 : Self.smallestBuffer)
     switch wanted {
     case .get: break
     case .head: set(CURLOPT_NOBODY, 1)

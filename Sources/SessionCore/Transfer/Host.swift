@@ -79,6 +79,8 @@ final class Host {
 
   var speaksHTTP2: Bool { dialect == .http2 }
   var maySpeakHTTP2: Bool { dialect != .http1 }
+  /// Nothing has been learnt yet.
+  var isUndecided: Bool { dialect == .unknown }
 
   var isIdle: Bool { active == 0 && waiting.isEmpty }
 
@@ -121,6 +123,9 @@ final class Host {
   }
 
   func release() { active -= 1 }
+
+  /// Counts a transfer that has its connection already, whether there is room or not.
+  func takeBack() { active += 1 }
 
   /// Learns from a response which version it speaks.
   func learn(httpVersion: String) {

@@ -175,8 +175,13 @@ final class Session {
   private func mayShare(_ scheme: String) -> Bool {
     switch configuration.httpVersion {
     case .http1_0, .http1_1: return false
-    case .http2PriorKnowledge: return CurlLibrary.reusesPriorKnowledge
-    case .automatic, .http2: return scheme == "https"
+    case .http2PriorKnowledge:
+      _ = CurlLibrary.narrowsStreams
+      return CurlLibrary.reusesPriorKnowledge
+    case .automatic, .http2:
+      guard scheme == "https" else { return false }
+      _ = CurlLibrary.narrowsStreams
+      return true
     }
   }
 

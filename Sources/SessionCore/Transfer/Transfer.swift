@@ -125,6 +125,13 @@ final class Transfer: TimerEntry {
   var auth: TransferAuth?
   /// The body in `request` has just been given by a handler.
   var hasFreshBody = false
+  /// Its host has turned out to take more requests at once, or is to have its turn.
+  var mayStartOthers = false
+  /// While a handler is asked, others may have its turn.
+  var hasLentTurn = false
+  /// Its HTTP/2 stream has the larger window, or needs none.
+  var isStreamWide = false
+  var isWideningDue = false
   /// What libcurl has been told to hold back (`CURLPAUSE_…`).
   var pauseMask: Int32 = 0
   var redirects: [RedirectHop] = []

@@ -94,10 +94,12 @@ extension Transfer {
     session.credentialStorage?.defaultCredential(for: protectionSpace(offer, isProxy: auth.asksProxy))
   }
 
-  /// Puts credentials into the next request. False when they do not fit the challenge, or have just been refused.
+  /// Puts credentials into the next request. False when they do not fit the challenge or it asks for what cannot be
+  /// done, or when they have just been refused.
   private func use(_ credential: Credential, for offer: AuthenticationChallenge, _ auth: TransferAuth) -> Bool {
     let isProxy = auth.asksProxy
     guard !auth[proxy: isProxy].exchange.wasRefused(credential, for: offer),
+      offer.isAnswerable(withBody: source.map { $0.length != 0 } ?? false),
       let answer = AuthAnswer(credential, scheme: offer.scheme, isProxy: isProxy)
     else { return false }
     auth[proxy: isProxy].answer = answer
@@ -150,6 +152,23 @@ extension Transfer {
     challenge.previousFailureCount = auth[proxy: auth.asksProxy].exchange.failureCount(of: offer)
     challenge.failureResponse = currentHead()
     core.outbox.append(.challenge(id, challenge))
+    if !takesRefusal { lendTurn() }
+  }
+
+  /// A long refusal waits on its connection until the handler has said whether it is the answer. What the handler asks
+  /// of the same host meanwhile must not wait for that.
+  private func lendTurn() {
+    guard isAttached, !hasLentTurn, !hasLeftHost, let host else { return }
+    hasLentTurn = true
+    host.release()
+    mayStartOthers = true
+    queueFlush()
+  }
+
+  private func takeTurnBack() {
+    guard hasLentTurn else { return }
+    hasLentTurn = false
+    host?.takeBack()
   }
 
   /// The handler's word on a challenge.
@@ -157,6 +176,7 @@ extension Transfer {
     guard case .askingChallenge = machine.state else { return }
     if let question = connectionTrust?.question { return receive(answer, to: question) }
     guard let auth else { return }
+    takeTurnBack()
     switch answer {
     case .useCredential(let credential): useGiven(credential, auth)
     case .performDefaultHandling: answerWithStored(auth) ? followChallenge() : deliverChallenge()

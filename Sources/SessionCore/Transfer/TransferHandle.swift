@@ -70,6 +70,8 @@ extension Transfer {
     isTunnelling = false
     isRepeating = false
     pauseMask = 0
+    isStreamWide = false
+    isWideningDue = false
     receiving?.isWaiting = false
     sending?.isWaiting = false
     progressReported = -1
@@ -87,7 +89,7 @@ extension Transfer {
     guard let host, !hasLeftHost else { return }
     if intake.status != 0 { host.learn(httpVersion: intake.httpVersion) }
     host.giveBack(lane: lane)
-    host.release()
+    if hasLentTurn { hasLentTurn = false } else { host.release() }
   }
 
   /// libcurl is done with the transfer.

@@ -17,6 +17,7 @@ extension Transfer {
   }
 
   private func headEnded() {
+    if let host, host.isUndecided { learn(host) }
     if intake.isInterim {
       if intake.status != 100, options.interest.contains(.informational) {
         core.outbox.append(.informational(id, currentHead()))
@@ -34,6 +35,14 @@ extension Transfer {
     isVerdictDeferred = mayBeAnswered || isSuspended
     isHeadHeld = isSuspended && !mayBeAnswered
     if !isVerdictDeferred { judge() }
+  }
+
+  /// The first response from a host tells how many requests it can be sent at once.
+  private func learn(_ host: Host) {
+    host.learn(httpVersion: intake.httpVersion)
+    guard host.speaksHTTP2 else { return }
+    mayStartOthers = true
+    queueFlush()
   }
 
   /// Decides what the head means and tells the machine.
@@ -92,6 +101,7 @@ extension Transfer {
       if count == 0, hasFailed, let error { return fail(error) }
     }
     updatePause()
+    if !core.isInsideLibcurl { holdBack() }
   }
 
   /// The same where the transfer is over, and had no body but what is here.
@@ -123,6 +133,10 @@ extension Transfer {
       return dropsConnection ? 0 : bytes.count
     case .ignore: return bytes.count
     case .deliver:
+      if sink.refuses(bytes.count) {
+        updateClock()
+        return pauseReceiving()
+      }
       if let throttled = waitsToReceive(bytes.count) { return throttled }
       return deliver(bytes)
     }
@@ -135,7 +149,7 @@ extension Transfer {
     return early.append(bytes) ? bytes.count : 0
   }
 
-  private var takesRefusal: Bool {
+  var takesRefusal: Bool {
     if case .askingChallenge = machine.state { return intake.contentLength <= Self.drainLimit }
     return false
   }
@@ -166,6 +180,7 @@ extension Transfer {
       received += bytes.count
       caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
+      if !isStreamWide, received > StreamWindow.narrow / 2 { noteLongBody() }
       return bytes.count
     case .full:
       updateClock()
@@ -187,13 +202,19 @@ extension Transfer {
   func flush() {
     isFlushQueued = false
     guard !machine.isComplete else { return }
+    if mayStartOthers {
+      mayStartOthers = false
+      if let host { startNext(host) }
+    }
     if isTakeOverDue { return becomeStream() }
     if isRaw, bodyMode == .hold { updatePause() }
+    if isWideningDue { widenStream() }
     reportSent()
     reportProgress()
     if isSuspended { return }
     if let piece = sink.takePiece() {
       core.outbox.append(.data(id, piece))
+      core.delivering.append(self)
       updatePause()
       updateClock()
     }
@@ -230,11 +251,20 @@ extension Transfer {
     var mask: Int32 = 0
     if isSuspended || isHoldingBody || sink.isWaitedFor || receiving?.isWaiting == true { mask |= CURLPAUSE_RECV }
     if isSuspended || isWaitingForChunk || sending?.isWaiting == true { mask |= CURLPAUSE_SEND }
-    // Pausing one direction alone makes libcurl look at the socket once more.
+    // Pausing one direction alone makes libcurl read once more.
     if isRaw, bodyMode == .hold { mask = CURLPAUSE_RECV | CURLPAUSE_SEND }
+    if source == nil, mask != 0 {
+      mask = pauseMask & CURLPAUSE_RECV != 0 ? pauseMask : CURLPAUSE_RECV | CURLPAUSE_SEND
+    }
     guard mask != pauseMask else { return }
     let before = pauseMask
     pauseMask = mask
+    if bodyMode == .deliver, !sink.isConsumer {
+      isStreamWide = true
+      hs_set_stream_window(StreamWindow.wide)
+    } else {
+      hs_set_stream_window(StreamWindow.narrow)
+    }
     let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
     if result == CURLE_BAD_FUNCTION_ARGUMENT {
       // There is no connection yet, or no more: the callbacks pause what they are called for.
@@ -252,5 +282,33 @@ extension Transfer {
   func pauseReceiving() -> Int {
     pauseMask |= CURLPAUSE_RECV
     return Callbacks.pause
+  }
+
+  /// The consumer has had its chance to be done with its piece at once, and is not, or is about to be given one:
+  /// libcurl need not read what could only be kept.
+  func holdBack() {
+    guard isAttached, !machine.isComplete, sink.holdBack() else { return }
+    updatePause()
+    updateClock()
+  }
+
+  /// A body that is taken as fast as it comes, and may be long, has its HTTP/2 stream widened once.
+  private func noteLongBody() {
+    isStreamWide = true
+    guard !sink.isConsumer, intake.httpVersion == "2", CurlLibrary.narrowsStreams else { return }
+    isWideningDue = true
+    queueFlush()
+  }
+
+  /// libcurl sets a stream's window at the end of a pause only.
+  private func widenStream() {
+    isWideningDue = false
+    guard isAttached, let easy, pauseMask == 0 else { return }
+    hs_set_stream_window(StreamWindow.wide)
+    let result = core.insideLibcurl {
+      curl_easy_pause(easy.curl, CURLPAUSE_RECV)
+      return curl_easy_pause(easy.curl, 0)
+    }
+    if result != CURLE_OK { transferEnded(result) }
   }
 }

@@ -89,6 +89,8 @@ final class ConnectionTrust {
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
     SSL_CTX_set_cert_verify_callback(context, Self.verify, argument)
     SSL_CTX_set_cert_cb(context, Self.certificateWanted, argument)
+    // A server may ask for a certificate when it has seen what is requested.
+    SSL_CTX_set_post_handshake_auth(context, 1)
     htls_request_status(context, Self.flightComplete, argument)
     guard let minimum = host.minimumTLS?.number, htls_minimum_version(context) < minimum else { return true }
     return htls_set_minimum_version(context, minimum) == 1

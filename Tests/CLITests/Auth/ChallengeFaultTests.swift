@@ -107,6 +107,32 @@ import Testing
     try await expectScript(script, [server.url], prints: ["in\ttrue"])
   }
 
+  @Test("what a handler asks of the same host does not wait for a large 401, even where there is one connection")
+  func largeRefusalAndOneConnection() async throws {
+    let server = try ScriptedServer { request in
+      if request.path == "/token" || request["Authorization"] != nil { return Reply("pw") }
+      let challenge = ("WWW-Authenticate", #"Basic realm="r""#)
+      return Reply(
+        status: "401 Unauthorized", fields: [challenge], body: Array(repeating: 0x41, count: 4_000_000))
+    }
+    let script = """
+      local session
+      session = http.session({ http_maximum_connections_per_host = 1, cache = false }, {
+        did_receive_challenge = function(_, task)
+          local password = assert(session:get(base .. "/token")).body
+          if task.original_request.url:find("refused") then return "perform_default_handling" end
+          return "use_credential", http.credential { user = "user", password = password, persistence = "none" }
+        end,
+      })
+      print(assert(session:get(base .. "/1")).body, assert(session:get(base .. "/2")).body)
+      local r = assert(session:get(base .. "/refused"))
+      print(r.status, #r.body)
+      local done = http.map({ 1, 2, 3 }, 3, function(i) return assert(session:get(base .. "/" .. i)).body end)
+      print(table.concat(done, " "))
+      """
+    try await expectScript(script, [server.url], prints: ["pw\tpw", "401\t4000000", "pw pw pw"])
+  }
+
   static let bodies =
     ScriptCase(
       "strings and files are sent again, and a reader by its own means",

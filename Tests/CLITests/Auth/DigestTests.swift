@@ -208,4 +208,43 @@ import Testing
         prints: Array(repeating: stored, count: 5) + ["nil\trequest_body_stream_exhausted"])
     }
   }
+
+  static let beyond = [
+    #"Digest realm="r", nonce="n1", qop="auth", algorithm=SHA-512-256"#,
+    #"Digest realm="r", nonce="n1", qop="auth", algorithm=SHA-512-256, Digest realm="r", nonce="n1""#,
+    #"Digest realm="r", nonce="n1", qop="auth-int""#,
+  ]
+
+  @Test(
+    "what libcurl's Digest cannot do is passed over for the next challenge; alone, the 401 is delivered",
+    arguments: beyond)
+  func passedOver(challenge: String) async throws {
+    let server = try ScriptedServer { request in
+      if request["Authorization"] == "Basic dXNlcjpwdw==" { return Reply("in \(request.bodyText)") }
+      let others = request.path == "/both" ? [("WWW-Authenticate", #"Basic realm="b""#)] : []
+      return Reply(status: "401 Unauthorized", fields: [("WWW-Authenticate", challenge)] + others, "denied")
+    }
+    let script = """
+      local asked = {}
+      local session = http.session(http.configuration.ephemeral(), {
+        did_receive_challenge = function(_, _, challenge)
+          asked[#asked + 1] = challenge.protection_space.authentication_method
+          return "use_credential", http.credential { user = "user", password = "pw", persistence = "none" }
+        end,
+      })
+      print(assert(session:post(base .. "/both", { body = "x" })).body, table.concat(asked, " "))
+      asked = {}
+      local r = assert(session:post(base .. "/digest", { body = "x" }))
+      print(r.status, r.body, table.concat(asked, " "))
+      local auth = { user = "user", password = "pw", scheme = "any" }
+      local plain = http.session(http.configuration.ephemeral())
+      print(assert(plain:post(base .. "/both", { body = "x", auth = auth })).body)
+      print(assert(plain:post(base .. "/digest", { body = "x", auth = auth })).status)
+      """
+    try await expectScript(
+      script, [server.url], prints: ["in x\tdigest basic", "401\tdenied\tdigest", "in x", "401"])
+    // No field was sent that could only be wrong.
+    #expect(server.requests.allSatisfy { $0["Authorization"]?.hasPrefix("Digest") != true })
+    #expect(server.requests.count == 6)
+  }
 }

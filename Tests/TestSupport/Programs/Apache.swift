@@ -66,3 +66,45 @@ public final class Apache: Sendable {
     """
   }
 }
+
+/// Apache httpd over TLS, which asks for a client certificate when it has seen that a page below `/closed/` is wanted.
+public final class SecureApache: Sendable {
+  /// The port it listens on.
+  public let port: Int
+  /// Its origin, without a final slash.
+  public var url: String { "https://localhost:\(port)" }
+  private let program: LaunchedProgram
+
+  /// `clients`: PEM file of the authority whose certificates it takes. `/open/page` and `/closed/page` are there.
+  public init(_ leaf: TestAuthority.Leaf, clients: String) throws {
+    let directory = try TemporaryDirectory()
+    port = try Listener.freePort()
+    try directory.write("www/open/page", "open")
+    try directory.write("www/closed/page", "closed")
+    let modules = ["mpm_event", "authz_core", "socache_shmcb", "ssl"]
+    let configuration = """
+      ServerRoot \(directory.path)
+      ServerName localhost
+      PidFile \(directory.path)/httpd.pid
+      Listen 127.0.0.1:\(port)
+      ErrorLog \(directory.path)/error.log
+      DefaultRuntimeDir \(directory.path)
+      Mutex file:\(directory.path) default
+      \(modules.map { "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so" }.joined(separator: "\n"))
+      User www-data
+      Group www-data
+      StartServers 1
+      DocumentRoot \(directory.path)/www
+      SSLEngine on
+      SSLCertificateFile \(leaf.certificate)
+      SSLCertificateKeyFile \(leaf.key)
+      SSLCACertificateFile \(clients)
+      <Location /closed>
+        SSLVerifyClient require
+      </Location>
+
+      """
+    let file = try directory.write("httpd.conf", configuration)
+    program = try LaunchedProgram(["apache2", "-f", file, "-DFOREGROUND"], in: directory, ports: [port])
+  }
+}
