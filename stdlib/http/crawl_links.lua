@@ -46,8 +46,8 @@ local function of_document(response)
 end
 
 --- What an HTML response links to. -> list of URLs in the order of the page, and by place in it whether the page loads
--- it as a part; or nil and an error. Without `all`, only what leads to further pages; no tree is made for that, and other
--- fibers go on meanwhile.
+-- it as a part; or nil and an error. Without `all`, only what leads to further pages; no tree is made for that, and
+-- other fibers go on meanwhile.
 function links.of_page(response, all)
   if all then return of_document(response) end
   local addresses, code, message =
