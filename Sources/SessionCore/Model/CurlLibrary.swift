@@ -28,6 +28,7 @@ enum CurlLibrary {
 enum StreamWindow {
   /// Of a transfer that may have to wait for a handler: what comes meanwhile is kept in memory.
   static let narrow: Int32 = 32 * 1024
-  /// Of one whose body is taken as fast as it comes. A larger one would be of use beyond 10 MB/s at 100 ms.
-  static let wide: Int32 = 1024 * 1024
+  /// Of one whose body is taken as fast as it comes: enough for 80 MB/s at 100 ms. So much may have to be kept of one
+  /// that is suspended while others on its connection are read.
+  static let wide: Int32 = 8 * 1024 * 1024
 }
