@@ -25,6 +25,14 @@ import Testing
       name: "broken chunking", bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
       code: "bad_server_response"),
     Drop(
+      name: "a head with a line that is too long",
+      bytes: "HTTP/1.1 200 OK\r\nX: \(String(repeating: "a", count: 400_000))\r\nContent-Length: 0\r\n\r\n",
+      code: "bad_server_response"),
+    Drop(
+      name: "a head with too many lines",
+      bytes: "HTTP/1.1 200 OK\r\n\(String(repeating: "X: 0123456789\r\n", count: 40_000))Content-Length: 0\r\n\r\n",
+      code: "bad_server_response"),
+    Drop(
       name: "a body that is not the gzip it claims to be",
       bytes: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain",
       code: "cannot_decode_content_data"),

@@ -61,7 +61,7 @@ function cookie_storage:clear() end
 function cookie_storage:import(path) end
 
 ---Writes all cookies, session cookies too, to a file that only the user can read. Netscape's format has no room for
----`same_site` and `created`, nor for a tab.
+---`same_site` and `created`, nor for a tab; JSON none for bytes that are not UTF-8, which are an error.
 ---@param path string
 ---@param format? "netscape"|"json" Default "netscape".
 ---@return integer|nil count How many were written.

@@ -29,7 +29,8 @@
 ---
 ---Credentials of persistence "permanent" are in a file (an SQLite database, mode 0600, for several processes at once);
 ---a file that others can read is refused. The netrc file is asked where nothing is stored: it is read as curl reads it,
----for schemes that take user and password, and must be mode 0600 too.
+---for schemes that take user and password, and must be mode 0600 too. Where a URL names a user and no password, only that
+---user's credentials are used, of the file as well.
 ---
 ---With `keyring`, and in the storage of default sessions, they are in the user's keyring instead where
 ---`DBUS_SESSION_BUS_ADDRESS` names a session bus, a Secret Service answers there (GNOME Keyring, KWallet, KeePassXC) and

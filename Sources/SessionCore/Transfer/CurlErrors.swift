@@ -13,7 +13,8 @@ enum CurlErrors {
     switch result {
     case CURLE_COULDNT_CONNECT where systemError == Int(ENETUNREACH) || systemError == Int(ENETDOWN):
       return .notConnectedToInternet
-    case CURLE_RECV_ERROR where text.hasSuffix("chunked-encoding"): return .badServerResponse
+    case CURLE_RECV_ERROR where text.hasSuffix("chunked-encoding") || text.hasPrefix("Too large response headers"):
+      return .badServerResponse
     case CURLE_RECV_ERROR where text.hasPrefix("CONNECT tunnel failed"): return .cannotConnectToHost
     case CURLE_URL_MALFORMAT: return .badURL
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .cannotParseResponse

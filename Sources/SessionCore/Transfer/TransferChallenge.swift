@@ -91,7 +91,14 @@ extension Transfer {
   }
 
   private func storedCredential(_ offer: AuthenticationChallenge, _ auth: TransferAuth) -> Credential? {
-    session.credentialStorage?.defaultCredential(for: protectionSpace(offer, isProxy: auth.asksProxy))
+    let space = protectionSpace(offer, isProxy: auth.asksProxy)
+    return session.credentialStorage?.credential(for: space, of: namedUser(auth))
+  }
+
+  /// The user whom a URL names without a password: nobody else's credentials will do.
+  private func namedUser(_ auth: TransferAuth) -> String? {
+    guard !auth.asksProxy, let urlCredentials, urlCredentials.password.isEmpty else { return nil }
+    return urlCredentials.user
   }
 
   /// Puts credentials into the next request. False when they do not fit the challenge or it asks for what cannot be
@@ -132,7 +139,8 @@ extension Transfer {
     let party = auth[proxy: auth.asksProxy]
     guard let storage = session.credentialStorage, let offer = party.exchange.current else { return nil }
     let space = protectionSpace(offer, isProxy: auth.asksProxy)
-    return storage.source(for: space, after: party.asked, now: core.now).map { ($0, space) }
+    let source = storage.source(for: space, of: namedUser(auth), after: party.asked, now: core.now)
+    return source.map { ($0, space) }
   }
 
   /// Keyring or program have answered; what they said is in the storage.

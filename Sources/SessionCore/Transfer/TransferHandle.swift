@@ -239,6 +239,11 @@ extension Transfer {
       error.underlying = underlying
       return error
     }
+    // What libcurl says of a line that is longer than it takes.
+    if result == CURLE_OUT_OF_MEMORY, requestsBegun > 0, !intake.isHeadComplete {
+      return TaskError(
+        .badServerResponse, "a line of the response's head is too long", url: url, underlying: underlying)
+    }
     lastSystemError = easy.long(CURLINFO_OS_ERRNO)
     // Of servers' certificates the verdict is our own; what is left is the proxy's.
     let isProxys = result == CURLE_PEER_FAILED_VERIFICATION && host?.hasSecureProxy == true

@@ -100,6 +100,26 @@ import Testing
       print(select(2, http.credential_storage { netrc = name }).code)
       """, prints: "200\tu\t1", "no_permissions_to_read_file", "file_does_not_exist"),
     ScriptCase(
+      "a URL that names a user wants that one's password",
+      """
+      local name = os.tmpname()
+      local file = assert(io.open(name, "w"))
+      file:write("machine 127.0.0.1 login other password x\\nmachine 127.0.0.1 login u password p4ss\\n")
+      file:close()
+      os.execute("chmod 600 " .. name)
+      local function status(storage, user)
+        local session = http.session(http.configuration.ephemeral { credential_storage = storage })
+        return assert(session:get((base:gsub("//", "//" .. user)))).status
+      end
+      local netrc = http.credential_storage { netrc = name }
+      print(status(netrc, ""), status(netrc, "u@"), status(netrc, "other@"), status(netrc, "x@"))
+      local storage = http.credential_storage()
+      storage:set(http.credential { user = "u", password = "p4ss" }, space)
+      storage:set_default(http.credential { user = "other", password = "x" }, space)
+      print(status(storage, ""), status(storage, "u@"), status(storage, "u:wrong@"), status(storage, "u:p4ss@"))
+      os.remove(name)
+      """, prints: "401\t200\t401\t401", "401\t200\t401\t200"),
+    ScriptCase(
       "a command is asked once, while other things go on",
       """
       local name = os.tmpname()

@@ -70,6 +70,15 @@ public final class CredentialStorage {
   /// What is used in a space unless a handler says otherwise, and proposed to the handler.
   func defaultCredential(for space: ProtectionSpace) -> Credential? { defaultCredential(for: SpacePattern(space)) }
 
+  /// The same where a user is named: that one's.
+  func credential(for space: ProtectionSpace, of user: String?) -> Credential? {
+    guard let user else { return defaultCredential(for: space) }
+    let pattern = SpacePattern(space)
+    let wanted = Credential.Secret.password(user: user, password: "")
+    return matches(pattern).map(\.credential).first { $0.secret.isSameUser(wanted) }
+      ?? netrcCredential(for: pattern, user: user)
+  }
+
   /// A handler's credential has been accepted there.
   func accepted(_ credential: Credential, in space: ProtectionSpace) {
     let pattern = SpacePattern(space)
