@@ -1,21 +1,17 @@
 /* libcurl's memory. A transfer makes and frees some fifty small blocks, always of the same sizes; on the thread that
    runs transfers they are kept in lists by size instead of going through malloc each time. Every block is malloc's own,
-   with a header that tells its class, so that any other thread (libcurl resolves names in some) may free it. */
+   and malloc knows its size, so that any other thread (libcurl resolves names in some) may free it. */
 #include "CCurlShim.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEP = 16, LARGEST = 4096, CLASSES = LARGEST / STEP + 1, KEPT_BYTES = 4 * 1024 * 1024 };
+/* Blocks of the class n have room for 16 n - 8 bytes or more, as malloc's have, whose smallest are of the class 2. */
+enum { STEP = 16, SLACK = 8, SMALLEST = 24, LARGEST = 4096, CLASSES = LARGEST / STEP + 1, KEPT_BYTES = 4 * 1024 * 1024 };
 
 typedef struct block {
-  /* Its place in `lists`, 0 for a block that is too large for any. */
-  size_t index;
-  union {
-    struct block *next;
-    /* Of a large block. */
-    size_t size;
-  } is;
+  struct block *next;
 } block;
 
 static _Thread_local bool keeps;
@@ -23,48 +19,36 @@ static _Thread_local size_t kept;
 static _Thread_local block *lists[CLASSES];
 
 static void *make(size_t size) {
-  size_t index = size <= LARGEST ? (size + STEP - 1) / STEP : 0;
+  if (size < SMALLEST) size = SMALLEST;
+  size_t index = size + SLACK <= LARGEST ? (size + SLACK + STEP - 1) / STEP : 0;
   block *made = keeps ? lists[index] : NULL;
-  if (made) {
-    lists[index] = made->is.next;
-    kept -= index * STEP;
-    return made + 1;
-  }
-  if (size > (size_t)-1 - sizeof *made - STEP) return NULL;
-  made = malloc(sizeof *made + (index ? index * STEP : size));
-  if (!made) return NULL;
-  made->index = index;
-  made->is.size = size;
-  return made + 1;
+  if (!made) return malloc(size);
+  lists[index] = made->next;
+  kept -= index * STEP;
+  return made;
 }
 
 static void unmake(void *memory) {
   if (!memory) return;
-  block *freed = (block *)memory - 1;
-  if (!keeps || !freed->index || kept > KEPT_BYTES) {
-    free(freed);
+  size_t index = keeps && kept <= KEPT_BYTES ? (malloc_usable_size(memory) + SLACK) / STEP : CLASSES;
+  if (index >= CLASSES) {
+    free(memory);
     return;
   }
-  kept += freed->index * STEP;
-  freed->is.next = lists[freed->index];
-  lists[freed->index] = freed;
+  block *freed = memory;
+  kept += index * STEP;
+  freed->next = lists[index];
+  lists[index] = freed;
 }
 
 static void *remake(void *memory, size_t size) {
   if (!memory) return make(size);
-  block *old = (block *)memory - 1;
-  size_t room = old->index ? old->index * STEP : old->is.size;
-  if (old->index && size <= room) return memory;
-  if (!old->index && size > LARGEST) {
-    if (size > (size_t)-1 - sizeof *old) return NULL;
-    block *grown = realloc(old, sizeof *old + size);
-    if (!grown) return NULL;
-    grown->is.size = size;
-    return grown + 1;
-  }
+  size_t room = malloc_usable_size(memory);
+  if (size <= room) return memory;
+  if (room >= LARGEST) return realloc(memory, size);
   void *moved = make(size);
   if (!moved) return NULL;
-  memcpy(moved, memory, size < room ? size : room);
+  memcpy(moved, memory, room);
   unmake(memory);
   return moved;
 }

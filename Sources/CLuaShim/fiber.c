@@ -129,7 +129,7 @@ static int hand_over(lua_State *L) {
     return 1;
 }
 
-// How many values the fiber gets from park: only false when there is no memory for them.
+// How many values the fiber gets; -1 when there is no memory for them.
 static int give_values(clua_runtime *runtime, lua_State *co, size_t base) {
     lua_State *L = runtime->L;
     lua_pushcfunction(L, hand_over);
@@ -137,22 +137,13 @@ static int give_values(clua_runtime *runtime, lua_State *co, size_t base) {
     lua_pushinteger(L, (lua_Integer)base);
     int count = lua_pcall(L, 2, 1, 0) == LUA_OK ? (int)lua_tointeger(L, -1) : -1;
     lua_pop(L, 1);
-    if (count >= 0) return count;
-    lua_pushboolean(co, 0);
-    return 1;
+    return count;
 }
 
-int clua_resume(clua_runtime *runtime, int reference, size_t base) {
+// Runs a fiber, which is on top of the runtime's stack and is taken from there, until its turn ends.
+static int run_turn(clua_runtime *runtime, lua_State *co, int reference, int arguments, size_t base) {
     lua_State *L = runtime->L;
-    lua_State *co = fiber_at(runtime, reference);
-    if (co == NULL) {
-        lua_pop(L, 1);
-        return CLUA_FINISHED;
-    }
     int results = 0;
-    int arguments = 0;
-    if (lua_status(co) == LUA_OK) arguments = lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
-    else if (runtime->out.count > base) arguments = give_values(runtime, co, base);
     clua_set_waiting(co, false);
     runtime->current = reference;
     int status = clua_run(runtime, co, NULL, arguments, &results);
@@ -162,7 +153,7 @@ int clua_resume(clua_runtime *runtime, int reference, size_t base) {
     if (status == LUA_YIELD) {
         bool wait = results > 0 && lua_touserdata(co, -results) == (void *)&clua_token;
         lua_pop(co, results);
-        outcome = wait ? CLUA_PARKED : CLUA_YIELDED;
+        outcome = !wait ? CLUA_YIELDED : results > 1 ? CLUA_IDLE : CLUA_PARKED;
         clua_set_waiting(co, true);
     } else {
         if (status != LUA_OK) outcome = fail(runtime, co);
@@ -171,6 +162,74 @@ int clua_resume(clua_runtime *runtime, int reference, size_t base) {
     }
     lua_pop(L, 1);
     return outcome;
+}
+
+int clua_resume(clua_runtime *runtime, int reference, size_t base) {
+    lua_State *co = fiber_at(runtime, reference);
+    if (co == NULL) {
+        lua_pop(runtime->L, 1);
+        return CLUA_FINISHED;
+    }
+    int arguments = 0;
+    if (lua_status(co) == LUA_OK) arguments = lua_gettop(co) > 0 ? lua_gettop(co) - 1 : 0;
+    else if (runtime->out.count > base) arguments = give_values(runtime, co, base);
+    if (arguments < 0) {
+        lua_pushboolean(co, 0);
+        arguments = 1;
+    }
+    return run_turn(runtime, co, reference, arguments, base);
+}
+
+// Stack: an event's kind and its values. Calls the kind's handler, then waits for the next event.
+static int serve_event(lua_State *L, int status, lua_KContext context);
+
+static int wait_for_event(lua_State *L, int status, lua_KContext context) {
+    (void)status;
+    lua_settop(L, 0);
+    lua_pushlightuserdata(L, &clua_token);
+    lua_pushboolean(L, 1);
+    return lua_yieldk(L, 2, context, serve_event);
+}
+
+static int serve_event(lua_State *L, int status, lua_KContext context) {
+    lua_rawgeti(L, LUA_REGISTRYINDEX, clua_runtime_of(L)->dispatcher);
+    lua_pushvalue(L, 1);
+    lua_rawget(L, -2);
+    lua_replace(L, 1);
+    lua_pop(L, 1);
+    lua_callk(L, lua_gettop(L) - 1, 0, context, wait_for_event);
+    return wait_for_event(L, status, context);
+}
+
+static int serve(lua_State *L) { return serve_event(L, LUA_OK, 0); }
+
+static int server_new(lua_State *L) {
+    lua_pushcfunction(L, serve);
+    lua_State *co = lua_newthread(L);
+    clua_set_waiting(co, false);
+    lua_insert(L, 1);
+    lua_xmove(L, co, 1);
+    lua_pushinteger(L, luaL_ref(L, LUA_REGISTRYINDEX));
+    return 1;
+}
+
+int clua_make_server(clua_runtime *runtime) {
+    lua_State *L = runtime->L;
+    lua_pushcfunction(L, server_new);
+    int reference = lua_pcall(L, 0, 1, 0) == LUA_OK ? (int)lua_tointeger(L, -1) : -1;
+    lua_pop(L, 1);
+    if (reference >= 0) runtime->references++;
+    return reference;
+}
+
+int clua_deliver(clua_runtime *runtime, int reference, size_t base, bool *taken) {
+    lua_State *co = fiber_at(runtime, reference);
+    int arguments = co != NULL ? give_values(runtime, co, base) : -1;
+    *taken = arguments >= 0;
+    if (*taken) return run_turn(runtime, co, reference, arguments, base);
+    lua_pop(runtime->L, 1);
+    runtime->out.count = base;
+    return CLUA_IDLE;
 }
 
 int clua_current_fiber(clua_runtime *runtime) { return runtime->current; }

@@ -147,7 +147,7 @@ import Testing
         did_receive_response = function() print(pcall(http.get, base .. "/inner")) end,
         did_complete = function(_, _, err) print(err.code) end,
       })
-      local _, err = http.with_timeout(0.2, function()
+      local _, err = http.with_timeout(1.5, function()
         local task = session:data_task(base)
         task:resume()
         return task:wait()
@@ -156,7 +156,7 @@ import Testing
       """
     let result = try await expectScript(
       script, [server.url], prints: ["timed_out", "false\tcancelled: the job was cancelled", "cancelled"])
-    #expect(result.seconds < 5)
+    #expect(result.seconds < 10)
     #expect(await closed.opened())
   }
 

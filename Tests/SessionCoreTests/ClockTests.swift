@@ -145,7 +145,7 @@ struct ClockTests {
     let client = Client()
     var total = 0
     client.answer = { event, core in
-      if case .data(let id, let piece) = event {
+      if case .data(let id, let piece, _, _) = event {
         total += piece.count
         core.submit(.answer(id, .dataConsumed))
       }

@@ -38,7 +38,7 @@ struct DecodingTests {
     let client = Client()
     var pieces = ""
     client.answer = { event, core in
-      if case .data(let id, let piece) = event {
+      if case .data(let id, let piece, _, _) = event {
         pieces += piece.text
         core.submit(.answer(id, .dataConsumed))
       }
@@ -83,7 +83,7 @@ struct DecodingTests {
     for server in [cut, garbage] {
       let client = Client()
       client.answer = { event, core in
-        if case .data(let id, _) = event { core.submit(.answer(id, .dataConsumed)) }
+        if case .data(let id, _, _, _) = event { core.submit(.answer(id, .dataConsumed)) }
       }
       let memory = client.get(server.url())
       #expect(memory.errorName == "cannot_decode_content_data")
@@ -148,7 +148,7 @@ struct DecodingTests {
     #expect(client.get(server.url()) { $0.maximumBody = 1_000_000 }.errorName == "data_length_exceeds_maximum")
     var total = 0
     client.answer = { event, core in
-      if case .data(let id, let piece) = event {
+      if case .data(let id, let piece, _, _) = event {
         #expect(piece.count <= 96 * 1024)
         total += piece.count
         core.submit(.answer(id, .dataConsumed))

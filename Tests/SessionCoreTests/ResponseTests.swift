@@ -139,6 +139,57 @@ struct ResponseTests {
     }
   }
 
+  @Test("A short response is taken while a handler is asked about it: its connection is free for others")
+  func askedAboutShortResponse() throws {
+    let server = try server(reply("200 OK", [], "short"))
+    defer { server.stop() }
+    let client = Client { $0.maximumConnectionsPerHost = 1 }
+    let asked = client.start(Request(url: server.url())) {
+      $0.interest = .response
+      $0.destination = .consumer
+    }
+    #expect(client.runUntil { if case .response = $0 { true } else { false } })
+    #expect(client.get(server.url("/other")).text == "short")
+    #expect(client.completion(of: asked) == nil)
+    var received = ""
+    client.answer = { event, core in
+      if case .data(let id, let piece, let count, let expected) = event {
+        received += piece.text
+        #expect(count == 5 && expected == 5)
+        core.submit(.answer(id, .dataConsumed))
+      }
+    }
+    client.core.submit(.answer(asked, .response(.allow)))
+    let result = client.finish(asked)
+    #expect(result.error == nil && result.isResponseKnown)
+    #expect(received == "short")
+  }
+
+  @Test("What came before the connection broke is delivered, also when a handler was asked meanwhile")
+  func askedAboutCutResponse() throws {
+    let server = try server("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\ncut", closing: true)
+    defer { server.stop() }
+    let client = Client()
+    let asked = client.start(Request(url: server.url())) {
+      $0.interest = .response
+      $0.destination = .consumer
+    }
+    #expect(client.runUntil { if case .response = $0 { true } else { false } })
+    let patience = MonotonicClock.now + 0.2
+    while MonotonicClock.now < patience { client.turn(until: patience) }
+    #expect(client.completion(of: asked) == nil)
+    var received = ""
+    client.answer = { event, core in
+      if case .data(let id, let piece, _, _) = event {
+        received += piece.text
+        core.submit(.answer(id, .dataConsumed))
+      }
+    }
+    client.core.submit(.answer(asked, .response(.allow)))
+    #expect(client.finish(asked).errorName == "network_connection_lost")
+    #expect(received == "cut")
+  }
+
   @Test("A consumer gets pieces one at a time, bounded, and nothing is lost")
   func consumer() throws {
     let size = 3_000_000
@@ -148,7 +199,7 @@ struct ResponseTests {
     var outstanding = 0
     var total = 0
     client.answer = { event, core in
-      if case .data(let id, let piece) = event {
+      if case .data(let id, let piece, _, _) = event {
         #expect(outstanding == 0)
         #expect(piece.count <= 64 * 1024 + 16 * 1024)
         outstanding += 1
@@ -177,7 +228,7 @@ struct ResponseTests {
     while MonotonicClock.now < patience { client.turn(until: patience) }
     #expect(client.events.count == 1)
     client.answer = { event, core in
-      if case .data(let id, _) = event { core.submit(.answer(id, .dataConsumed)) }
+      if case .data(let id, _, _, _) = event { core.submit(.answer(id, .dataConsumed)) }
     }
     client.core.submit(.answer(id, .dataConsumed))
     #expect(client.finish(id).error == nil)

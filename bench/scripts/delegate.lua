@@ -5,7 +5,7 @@ local http = require "http"
 local url, count, at_once = arg[1], math.tointeger(tonumber(arg[2])), math.tointeger(tonumber(arg[3]))
 local responses, bytes, done = 0, 0, 0
 
-local session = http.session({ http_maximum_connections_per_host = at_once }, {
+local session = http.session({ http_maximum_connections_per_host = at_once, cache = false }, {
   will_perform_redirection = function(_, _, _, request) return request end,
   did_receive_response = function() responses = responses + 1 return "allow" end,
   did_receive_data = function(_, _, data) bytes = bytes + #data end,

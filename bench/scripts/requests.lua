@@ -8,6 +8,8 @@ local url, count, at_once = arg[1], math.tointeger(tonumber(arg[2])), math.toint
 local session = http.session {
   cache = false, http_maximum_connections_per_host = at_once, ca_file = arg[4],
   http_version = arg[5] and "auto" or "1.1",
+  -- What the C program has too: the first requests wait for a connection that they can share.
+  http_should_use_pipelining = arg[5] ~= nil,
 }
 
 if at_once == 1 then

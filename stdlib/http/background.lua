@@ -197,7 +197,7 @@ local function tell_end(restored)
   if not err and self.kind == "download" and length then
     self.location = path
     if head then head.location = path end
-    if steps.has_handler(self, "did_finish_downloading") then steps.enqueue(self, steps.finished_downloading) end
+    if steps.has_handler(self, "did_finish_downloading") then steps.perform(self, steps.finished_downloading) end
   end
   self.part = err and err._part or false
   task.finish(self, err, head)

@@ -15,6 +15,7 @@ local become = {}
 local function replace(old, new, head)
   active.replace(old, new)
   scopes.leave(old.scope, old)
+  if old.draining then fibers.stay(old.draining) end
   new.scope = old.scope
   scopes.join(new.scope, new)
   new.begun, new.suspensions, new.state = true, old.suspensions, old.state

@@ -202,26 +202,48 @@ function Part:cancel()
   wake(self.fiber)
 end
 
--- The calling worker works for a scope from now on: what it begins belongs there, and it is interrupted with it.
-function fibers.enter(scope)
+-- By fiber, what stands for it whenever it works for a scope.
+local parts = {}
+
+-- The calling fiber, whose number this is, works for a task in a scope from now on: what it begins belongs there.
+function fibers.enter(fiber, scope)
   if not scope then return end
-  local part = setmetatable({ fiber = current(), scope = scope, interrupt = nil }, Part)
-  records[part.fiber] = part
-  scopes.join(scope, part)
+  local part = parts[fiber]
+  if not part then
+    part = setmetatable({ fiber = fiber, scope = false, interrupt = nil, is_member = false }, Part)
+    parts[fiber] = part
+  end
+  part.scope = scope
+  records[fiber] = part
 end
 
--- From now on it is not interrupted any more.
-function fibers.shield()
-  local part = records[current()]
+-- The task is none of its scope any more, and the fiber takes its place there: it is interrupted when the scope is
+-- cancelled. (As long as the task is there, it is interrupted through the task.)
+function fibers.stay(fiber)
+  local part = records[fiber]
+  if not part or part ~= parts[fiber] or part.is_member then return end
+  part.is_member = true
+  scopes.join(part.scope, part)
+end
+
+-- From now on the fiber is not interrupted any more.
+function fibers.shield(fiber)
+  local part = records[fiber]
   if not part then return end
   part.interrupt = nil
+  if not part.is_member then return end
+  part.is_member = false
   scopes.leave(part.scope, part)
 end
 
--- The worker works for no scope any more.
-function fibers.exit()
-  fibers.shield()
-  records[current()] = nil
+-- It works for no scope any more.
+function fibers.exit(fiber)
+  local part = records[fiber]
+  if not part then return end
+  records[fiber], part.interrupt = nil, nil
+  if not part.is_member then return end
+  part.is_member = false
+  scopes.leave(part.scope, part)
 end
 
 -- Jobs --------------------------------------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ end
 local function list_of(self)
   local list = rawget(self, LIST)
   if not list then
-    list = parse(rawget(self, BLOCK))
+    local block = rawget(self, BLOCK)
+    list = block and parse(block) or {}
     rawset(self, LIST, list)
     rawset(self, BLOCK, nil)
   end
@@ -111,7 +112,8 @@ end
 
 -- From what a script gives: a table of name -> value (or list of values), a list of { name, value }, or headers.
 function headers.from(given)
-  local result = setmetatable({ [LIST] = {} }, Headers)
+  -- Most requests have no fields of their own: their list is made with the first one.
+  local result = setmetatable({}, Headers)
   if given == nil then return result end
   options.expect(given, "table", "'headers'")
   if headers.is(given) then
@@ -144,6 +146,7 @@ end
 
 -- Names and values each ended by NUL, or nil and what is wrong: a field that would change the message's framing.
 function headers.flatten(self)
+  if next(self) == nil then return nil end
   local list = list_of(self)
   if #list == 0 then return nil end
   local parts = {}

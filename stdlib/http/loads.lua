@@ -90,7 +90,7 @@ events[events.LOADER] = function(number, method, url, flat, has_body)
   -- A body that was asked for.
   if type(req.body) == "table" and req.body.stream then req.body = self.stream_body or nil end
   self.current_request = req
-  steps.enqueue(self, choose, self.current_request)
+  steps.perform(self, choose, self.current_request)
 end
 
 events[events.LOAD_DRAINED] = function(number)

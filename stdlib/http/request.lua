@@ -62,7 +62,7 @@ end
 -- http.request(url) or http.request{ url =, method =, headers =, body =, timeout =, ... } -> a mutable request.
 function request.new(given)
   local text = type(given) == "string" and given or request.url_text(given)
-  if text then given = { url = text } end
+  if text then return setmetatable({ url = text, method = "GET", headers = headers.from(nil) }, Request) end
   if request.is(given) then return given:copy() end
   options.expect(given, "table", "argument #1 of http.request")
   options.check(given, FIELDS, "argument #1 of http.request")
@@ -288,6 +288,16 @@ end
 function request.complete(self)
   if self and not self.headers then self.headers = headers.from(nil) end
   return self
+end
+
+local USUAL = { url = true, method = true, headers = true, body = true, timeout = true }
+
+-- Whether nothing is set in a request but what most have.
+function request.is_usual(self)
+  for name in next, self do
+    if not USUAL[name] then return false end
+  end
+  return true
 end
 
 -- Makes a request of a verb's method, URL and options.

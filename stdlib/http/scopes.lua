@@ -1,8 +1,10 @@
--- Scopes { parent, job, members, count }: what was begun inside a job and has not ended.
+-- Scopes { parent, job, members, count, first }: what was begun inside a job and has not ended.
+--
+-- `first` is a member that needs no table: most scopes never have more than one at a time.
 --
 -- Members are tasks, handlers under way, and the scopes of inner jobs, each with its place in time; all have a method
--- `cancel`. The scope of a job that has ended stays as long as it holds something, so that what is around it can still
--- cancel that. Outside of jobs the scope is false.
+-- `cancel`, and tasks another one for the scope, `_scope_ends`. The scope of a job that has ended stays as long as it
+-- holds something, so that what is around it can still cancel that. Outside of jobs the scope is false.
 
 local scopes = {}
 
@@ -15,33 +17,46 @@ local joined_count = 0
 function scopes.join(scope, member)
   if not scope then return end
   joined_count = joined_count + 1
+  scope.count = scope.count + 1
+  if not scope.first then
+    scope.first, scope.first_joined = member, joined_count
+    return
+  end
   scope.members = scope.members or {}
   scope.members[member] = joined_count
-  scope.count = scope.count + 1
+end
+
+-- Answers whether it was there.
+local function remove(scope, member)
+  if scope.first == member then
+    scope.first = false
+  elseif scope.members and scope.members[member] then
+    scope.members[member] = nil
+  else
+    return false
+  end
+  scope.count = scope.count - 1
+  return true
 end
 
 local function drop_empty(scope)
   while scope and not scope.job and scope.count == 0 do
     local parent = scope.parent
-    if parent and parent.members[scope] then
-      parent.members[scope] = nil
-      parent.count = parent.count - 1
-    end
+    if parent then remove(parent, scope) end
     scope = parent
   end
 end
 
 -- Takes it out again.
 function scopes.leave(scope, member)
-  if not scope or not scope.members or not scope.members[member] then return end
-  scope.members[member] = nil
-  scope.count = scope.count - 1
-  drop_empty(scope)
+  if scope and remove(scope, member) and scope.count == 0 then drop_empty(scope) end
 end
 
 -- The scope of a job, inside another one.
 function scopes.new(parent, job)
-  local scope = setmetatable({ parent = parent, job = job, members = false, count = 0 }, Scope)
+  local scope = setmetatable({
+    parent = parent, job = job, members = false, count = 0, first = false, first_joined = 0,
+  }, Scope)
   scopes.join(parent, scope)
   return scope
 end
@@ -53,14 +68,20 @@ end
 
 -- Cancels what is in the scope, the oldest first.
 function scopes.cancel_members(scope)
-  if not scope.members then return end
   local list, place = {}, {}
-  for member, joined in pairs(scope.members) do
+  if scope.first then
+    list[1] = scope.first
+    place[scope.first] = scope.first_joined
+  end
+  for member, joined in pairs(scope.members or {}) do
     list[#list + 1] = member
     place[member] = joined
   end
   table.sort(list, function(a, b) return place[a] < place[b] end)
-  for _, member in ipairs(list) do member:cancel() end
+  for _, member in ipairs(list) do
+    local cancel = member._scope_ends or member.cancel
+    cancel(member)
+  end
 end
 
 function Scope:cancel()

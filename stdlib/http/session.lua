@@ -45,7 +45,11 @@ function Session:__gc()
   if number and not self._invalid then core.invalidate(number, true) end
 end
 
-local function check_receiver(value, name) options.receiver(value, Session, "session:" .. name) end
+local metatable_of = debug.getmetatable
+
+local function check_receiver(value, name)
+  if metatable_of(value) ~= Session then options.receiver(value, Session, "session:" .. name) end
+end
 
 -- http.session([configuration [, delegate]]) -> session | nil, err (background sessions only). A table of fields is a
 -- default configuration with these.
@@ -59,7 +63,7 @@ function session.new(given, delegate)
     _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
     _protocols = copy and configuration.protocols(copy),
     _invalid = false, _seen_calls = false, _call_begins = methods._call_begins, _call_done = methods._call_done,
-    _keeper = false,
+    _task = methods._task, _forget = methods._forget, _keeper = false,
   }, Session)
   if copy and configuration.is_background(copy) then return require("http.background").open(made, copy) end
   return made
@@ -80,7 +84,7 @@ end
 -- A task of this session is completed.
 function methods:_forget(one)
   self._open_tasks = self._open_tasks - 1
-  if not one.is_call then self._waiting[one] = nil end
+  self._waiting[one] = nil
   if self._keeper then require("http.background").drained(self) end
   if self._invalid and self._open_tasks == 0 then self:_finish_invalidation() end
 end
@@ -118,8 +122,7 @@ end
 -- Makes a task; raises at the caller's line when the session is invalid.
 function methods:_task(kind, req, settings, completion, class)
   if completion ~= nil then options.expect(completion, "function", "the completion") end
-  local one = task.new(self, kind, count_new_task(self), req, settings, class)
-  one.completion = completion
+  local one = task.new(self, kind, count_new_task(self), req, settings, class, completion)
   self._waiting[one] = true
   if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
   return one

@@ -1,8 +1,9 @@
 -- The steps of a task that call the script's functions.
 --
--- Handlers of one task run one at a time, in order, in a fiber of their own, so that each may wait. Where the core
--- waits for a handler's word (redirect, response, data, body), the answer is sent when the handler has returned. A
--- handler that raises cancels the task with `handler_error`.
+-- Handlers of one task run one at a time, in order, in the fiber that handles the event they are called for: so each
+-- may wait; what happens meanwhile stands in a queue, which the same fiber goes on with. Where the core waits for a
+-- handler's word (redirect, response, data, body), the answer is sent when the handler has returned. A handler that
+-- raises cancels the task with `handler_error`.
 
 local core = require "httpscript.core"
 local errors = require "http.errors"
@@ -11,6 +12,7 @@ local options = require "http.options"
 local request = require "http.request"
 
 local current = require("httpscript.fiber").current
+local capture, allow, consumed = errors.capture, core.allow, core.consumed
 
 local steps = {}
 
@@ -65,57 +67,100 @@ end
 
 -- Calls the delegate's handler; nothing when there is none.
 local function call_delegate(self, name, ...)
-  local handler = steps.delegate_handler(self, name)
-  if handler then return handler(self.session, self, ...) end
+  local session = self.session
+  local delegate = session.delegate
+  local handler = delegate and delegate[name]
+  if handler == nil then return end
+  if type(handler) ~= "function" then handler = steps.delegate_handler(self, name) end
+  return handler(session, self, ...)
 end
 steps.call_delegate = call_delegate
 
--- Runs the steps there are, in a fiber of their own. A step may raise, which fails the task; then only the last step
--- is left to do.
+-- Whether handlers are still called. (A WebSocket that is being closed is told of the close.)
+local function is_live(self)
+  if self.failure or self.interruption then return false end
+  return self.state ~= "canceling" or self.is_closing
+end
+
+-- Does what stands in the queue. A step may raise, which fails the task; then only the last step is left to do.
 local function drain(self)
   local queue = self.queue
-  self.draining = current()
-  fibers.enter(self.scope)
   while true do
     local step = queue[queue.first]
     if not step then break end
     queue[queue.first] = nil
     queue.first = queue.first + 1
-    if step.is_last then fibers.shield() end
-    local is_due = step.is_last or not self.failure and not self.interruption and self.state ~= "canceling"
-    if is_due then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
+    if step.is_last then fibers.shield(self.draining) end
+    if step.is_last or is_live(self) then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
   end
-  fibers.exit()
-  self.draining = false
 end
 
--- Queues a step of the task's handler fiber.
-function steps.enqueue(self, step, ...)
+local function add(self, ...)
   local queue = self.queue
   if not queue then
     queue = { first = 1, last = 0 }
     self.queue = queue
   end
   queue.last = queue.last + 1
-  queue[queue.last] = table.pack(step, ...)
-  if not self.draining then
-    self.draining = true
-    fibers.run(drain, self)
+  local step = table.pack(...)
+  queue[queue.last] = step
+  return step
+end
+
+-- The calling fiber calls the task's handlers from now on.
+local function occupy(self)
+  local fiber, scope = current(), self.scope
+  self.draining = fiber
+  if scope then fibers.enter(fiber, scope) end
+end
+
+local function finish(self)
+  if self.queue then drain(self) end
+  fibers.exit(self.draining)
+  self.draining = false
+end
+
+-- Does a step of the task, here and now where none is under way; the calling fiber must be one that the script does not
+-- know, as those are that handle events.
+function steps.perform(self, step, ...)
+  if self.draining then return add(self, step, ...) end
+  if not is_live(self) then return end
+  occupy(self)
+  local ok, raised = xpcall(step, capture, self, ...)
+  if not ok then steps.handler_failed(self, raised) end
+  finish(self)
+end
+
+local function begin(self)
+  occupy(self)
+  finish(self)
+end
+
+-- Does a step in the loop's next turn, behind the fibers that have been woken before.
+function steps.perform_later(self, step, ...)
+  add(self, step, ...)
+  if self.draining then return end
+  self.draining = true
+  fibers.run(begin, self)
+end
+
+-- The same as steps.perform with the step that ends the task, which does not raise.
+function steps.perform_last(self, step)
+  if self.draining then
+    add(self, step).is_last = true
+    return
   end
+  occupy(self)
+  step(self)
+  finish(self)
 end
 
 -- The task has been cancelled or its time is over: a handler that waits for something is not waited for, unless it
 -- asked for the end itself.
 function steps.interrupt(self)
-  if not self.queue or self.is_ended_by_handler then return end
+  if not self.draining or self.is_ended_by_handler then return end
   self.interruption = errors.cancelled("the handler's task has ended")
-  if math.type(self.draining) then fibers.interrupt(self.draining, self.interruption) end
-end
-
--- Queues the step that ends the task.
-function steps.enqueue_last(self, step)
-  steps.enqueue(self, step)
-  self.queue[self.queue.last].is_last = true
+  if self.draining ~= true then fibers.interrupt(self.draining, self.interruption) end
 end
 
 -- Steps -------------------------------------------------------------------------------------------------------------
@@ -153,7 +198,7 @@ end
 function steps.response(self, head)
   local disposition = call_delegate(self, "did_receive_response", head)
   if self.completing then return end
-  if disposition == nil or disposition == "allow" then return core.answer_response(self.number, true) end
+  if disposition == nil or disposition == "allow" then return allow(self.number) end
   if disposition == "cancel" then return core.answer_response(self.number, false) end
   if disposition == "become_download" or disposition == "become_stream" then
     return require("http.become")[disposition](self, head)
@@ -191,7 +236,7 @@ function steps.data(self, data)
   else
     call_delegate(self, "did_receive_data", data)
   end
-  if not self.completing then core.consumed(self.number) end
+  if not self.completing then consumed(self.number) end
 end
 
 function steps.sent(self)

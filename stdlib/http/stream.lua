@@ -185,16 +185,17 @@ events[events.STREAM_CAPTURED] = function(number)
   local self = active.take(number)
   if not self then return core.cancel(number) end
   scopes.leave(self.scope, self)
+  if self.draining then fibers.stay(self.draining) end
   local own = channel_of(self)
   own.is_captured = true
   self.number, self.state = false, "completed"
   self.streams = { setmetatable({ channel = own }, Input), setmetatable({ channel = own }, Output) }
-  steps.enqueue_last(self, step_captured)
+  steps.perform_last(self, step_captured)
 end
 
 events[events.STREAM_CLOSED] = function(number, name)
   local self = active.find(number)
-  if self and steps.has_handler(self, name) then steps.enqueue(self, steps.call_delegate, name) end
+  if self and steps.has_handler(self, name) then steps.perform_later(self, steps.call_delegate, name) end
 end
 
 -- The core's last word about a stream that has no task any more.

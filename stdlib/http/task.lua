@@ -18,13 +18,16 @@ local classes = require "http.task_classes"
 local task = {}
 
 -- The same bits as SessionCore.Interest.
-local INTEREST = {
-  redirect = 1, informational = 2, response = 4, sent = 8, new_body = 16, progress = 32, challenge = 64,
-  connection_challenge = 128, cache = 256, bare_challenge = 512,
-}
+local REDIRECT <const>, INFORMATIONAL <const>, RESPONSE <const>, SENT <const>, NEW_BODY <const> = 1, 2, 4, 8, 16
+local PROGRESS <const>, CHALLENGE <const>, CONNECTION_CHALLENGE <const>, CACHE <const> = 32, 64, 128, 256
+local BARE_CHALLENGE <const> = 512
+
+-- Where the body is given to the script piece by piece.
+local CONSUMER = 1
 
 local methods, completed_class = classes.methods, classes.completed
 local Task, CompletedTask = classes.Task, classes.CompletedTask
+local NO_SETTINGS = methods.settings
 task.methods, task.subclass, task.is = methods, classes.subclass, classes.is
 
 local function notify(self, name) require("http.notifications").post(name, self) end
@@ -37,37 +40,55 @@ local function tell_metrics(self)
   end
 end
 
--- Answers whether there was somebody to tell.
-local function tell_completion(self)
-  local completion = self.completion
-  if completion then
-    completion(self.location or self.response and self.response.body, self.response, self.error)
-    return true
-  end
-  local handler = not self.is_call and steps.delegate_handler(self, "did_complete")
-  if handler then handler(self.session, self, self.error) end
-  return handler and true or false
+-- Whether an object, looked at without running any of its code, has nothing of the name.
+local function lacks(object, name)
+  return type(object) == "table" and debug.getmetatable(object) == nil and object[name] == nil
 end
 
+-- Answers whether there was somebody to tell.
+local function tell_completion(self, delegate, completion, location)
+  if completion then
+    completion(location or self.response and self.response.body, self.response, self.error)
+    return true
+  end
+  local handler
+  if delegate then handler = delegate.did_complete end
+  if handler == nil then return false end
+  if type(handler) ~= "function" then handler = steps.delegate_handler(self, "did_complete") end
+  handler(self.session, self, self.error)
+  return true
+end
+
+-- From now on it is a completed task to who looks at it; which costs a function call for what it has not, so that the
+-- other fields are read before.
+local function become_completed(self) setmetatable(self, completed_class[getmetatable(self)]) end
+
 local function step_complete(self)
-  if self.failure then self.error = self.failure end
-  local failed_before, _, told
-  if (self.session.delegate or self.completion) and not self.is_set_down then
-    steps.call(self, tell_metrics, self)
-    if self.failure then self.error = self.failure end
-    failed_before = self.failure
-    _, told = steps.call(self, tell_completion, self)
-    if self.location and (self.completion or self.location_is_taken) then steps.drop_location(self) end
+  local failure, told = self.failure, false
+  if failure then self.error = failure end
+  local completion, location, session = self.completion, self.location, self.session
+  local delegate, is_call, is_recorded = session.delegate, self.is_call, self.is_recorded
+  if (delegate or completion) and not self.is_set_down then
+    become_completed(self)
+    if not lacks(delegate, "did_finish_collecting_metrics") and not steps.call(self, tell_metrics, self) then
+      failure = self.failure
+      self.error = failure or self.error
+    end
+    local ok, result = steps.call(self, tell_completion, self, not is_call and delegate, completion, location)
+    told = result
+    if location and (completion or self.location_is_taken) then steps.drop_location(self) end
+    if not ok and self.failure ~= failure then self.error, told = self.failure, false end
+  elseif not is_call then
+    become_completed(self)
   end
-  if self.failure and self.failure ~= failed_before then
-    self.error, told = self.failure, false
-  end
-  if self.is_recorded then require("http.background").delivered(self) end
-  self.session:_forget(self)
-  local err = self.error
-  if err then err.response = err.response or self.response end
-  if err and err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
-    fibers.note_unobserved(self)
+  if is_recorded then require("http.background").delivered(self) end
+  session:_forget(self)
+  local err = rawget(self, "error")
+  if err then
+    err.response = err.response or self.response
+    if err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
+      fibers.note_unobserved(self)
+    end
   end
   if active.observed then notify(self, "task_did_finish") end
   fibers.complete(self)
@@ -78,7 +99,6 @@ local function needs_fiber(self)
 end
 
 local function complete(self, err, head)
-  if not self.is_call or self.session.delegate then setmetatable(self, completed_class[getmetatable(self)]) end
   self.completing = true
   self.number = false
   self.state = "completed"
@@ -93,12 +113,13 @@ local function complete(self, err, head)
     self.error = err
     if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
   end
-  self.response = head or self.response
+  if head then self.response = head end
   if self.is_recorded then require("http.background").ended(self) end
   if self._channel then self._channel:finish(self.error) end
   if head and self.location then head.location = self.location end
+  if self.draining then become_completed(self) end
   if needs_fiber(self) then
-    steps.enqueue_last(self, step_complete)
+    steps.perform_last(self, step_complete)
   else
     step_complete(self)
   end
@@ -110,14 +131,19 @@ function task.on_completed(number, err, body, metrics, redirects, status, reason
   local self = active.take(number)
   if not self then return end
   scopes.leave(self.scope, self)
+  if self.draining then fibers.stay(self.draining) end
   if self.load then require("http.loads").stop(self) end
   self._metrics = metrics
   if not self.is_call then
-    self.count_of_bytes_received, self.count_of_bytes_sent = nil, nil
-    self.count_of_bytes_expected_to_receive, self.count_of_bytes_expected_to_send = nil, nil
+    self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = nil, nil
+    if self.sent_total then self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = nil, nil end
   end
   local head
-  if status then
+  if status == true then
+    -- The one that the task has been told of.
+    head = self.response
+    if head then head.body, head._metrics, head._redirects = body, metrics, redirects end
+  elseif status then
     head = response.make(status, reason, version, url, block, expected, body, metrics, redirects, cached)
   end
   complete(self, err, head)
@@ -126,21 +152,22 @@ end
 -- Life --------------------------------------------------------------------------------------------------------------
 
 -- A call answers with its response and nothing else can be seen of it before; a task can be looked at at any time.
-local function interest_of(self)
+-- What a consumer is given tells how far the body is.
+local function interest_of(self, destination)
   local bits, delegate, auth = 0, self.session.delegate, self.settings.auth
   if auth and auth.challenge then
-    bits = INTEREST.challenge | INTEREST.connection_challenge | INTEREST.bare_challenge
+    bits = CHALLENGE | CONNECTION_CHALLENGE | BARE_CHALLENGE
   end
-  if self.progress then bits = bits | INTEREST.progress end
-  if not self.is_call then bits = bits | INTEREST.redirect | INTEREST.response | INTEREST.progress | INTEREST.sent end
+  if self.progress or not self.is_call and destination ~= CONSUMER then bits = bits | PROGRESS end
+  if not self.is_call then bits = bits | REDIRECT | RESPONSE | SENT end
   if not delegate then return bits end
-  if delegate.will_perform_redirection then bits = bits | INTEREST.redirect end
-  if delegate.need_new_body_stream then bits = bits | INTEREST.new_body end
-  if delegate.did_receive_challenge then bits = bits | INTEREST.challenge | INTEREST.connection_challenge end
-  if delegate.session_did_receive_challenge then bits = bits | INTEREST.connection_challenge end
-  if delegate.did_send_body_data then bits = bits | INTEREST.sent end
-  if delegate.will_cache_response then bits = bits | INTEREST.cache end
-  if delegate.did_receive_informational_response then bits = bits | INTEREST.informational end
+  if delegate.will_perform_redirection then bits = bits | REDIRECT end
+  if delegate.need_new_body_stream then bits = bits | NEW_BODY end
+  if delegate.did_receive_challenge then bits = bits | CHALLENGE | CONNECTION_CHALLENGE end
+  if delegate.session_did_receive_challenge then bits = bits | CONNECTION_CHALLENGE end
+  if delegate.did_send_body_data then bits = bits | SENT end
+  if delegate.will_cache_response then bits = bits | CACHE end
+  if delegate.did_receive_informational_response then bits = bits | INFORMATIONAL end
   return bits
 end
 
@@ -148,9 +175,9 @@ end
 local function destination_of(self)
   if self.kind == "download" then return 3, self.settings.resume_data end
   if self.sink_path then return 2, self.sink_path end
-  if self.sink then return 1 end
+  if self.sink then return CONSUMER end
   local delegate = self.session.delegate
-  if delegate and delegate.did_receive_data and not self.completion and not self.is_call then return 1 end
+  if delegate and delegate.did_receive_data and not self.completion and not self.is_call then return CONSUMER end
   return nil
 end
 
@@ -168,11 +195,14 @@ local function apply(self, settings)
 end
 
 -- Makes a task, suspended. `settings` are the options of a call, already checked; `class` is one of `task.subclass`.
-function task.new(session, kind, identifier, req, settings, class)
+-- What most tasks come to have stands in the constructor, since adding a field later costs a function call.
+function task.new(session, kind, identifier, req, settings, class, completion)
   local self = setmetatable({
     session = session, kind = kind, identifier = identifier, original_request = req, current_request = req,
     settings = settings, state = "suspended", suspensions = 1, begun = false, scope = false, number = false,
-    queue = false, draining = false, done = false, completing = false, waiter = false,
+    draining = false, done = false, completing = false, waiter = false, waiters = false, queue = false,
+    completion = completion or false, failure = false, interruption = false, _metrics = false, response = nil,
+    count_of_bytes_received = 0, count_of_bytes_expected_to_receive = -1,
   }, class or Task)
   if settings then apply(self, settings) end
   return self
@@ -226,11 +256,17 @@ function task.start_transfer(self)
   local kind, value, extra
   local fine, fields = request.check(req)
   if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
-  local scheme, user, secret = settings_of.auth(self.settings.auth)
-  local interest, destination, path = interest_of(self), destination_of(self)
+  local settings = self.settings
+  local scheme, user, secret = settings_of.auth(settings.auth)
+  local destination, path = destination_of(self)
+  local interest = interest_of(self, destination)
   if not task.enlist(self, not fine and fields) then return end
   if type(extra) == "function" then self.reader = extra end
-  local number = self.number
+  local number, session = self.number, self.session
+  if settings == NO_SETTINGS and kind ~= "parts" and self.priority == 0.5 and request.is_usual(req) then
+    return core.start(number, session._number or session:_core(), req.method, req.url, fields, kind, value, interest,
+      destination, path, req.timeout)
+  end
   if kind ~= "parts" then
     return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret)
   end
@@ -288,6 +324,13 @@ function methods:cancel()
   end
 end
 
+-- The scope it was begun in has been cancelled: a handler that waits for something is not waited for.
+function methods:_scope_ends()
+  local fiber = self.draining
+  if fiber and fiber ~= true then fibers.interrupt(fiber, errors.cancelled("the job was cancelled")) end
+  self:cancel()
+end
+
 -- Ends a download with `cancelled`, and with resume data where that is possible.
 function methods:_cancel_keeping()
   if self.number and self.state ~= "canceling" then
@@ -321,7 +364,8 @@ function methods:wait()
     fibers.wait_for(self)
     fibers.observe(self)
   end
-  if self.error then return nil, self.error end
+  local err = rawget(self, "error")
+  if err then return nil, err end
   return self:_result()
 end
 

@@ -13,7 +13,7 @@ local methods = {
   _starter = false, _channel = false, became = false, location = false, location_is_taken = false, written = 0,
   part = false, reader = false, load = false, load_error = false, next_request = false, interruption = false,
   stream_body = false, is_recorded = false, is_set_down = false,
-  is_ended_by_handler = false,
+  is_ended_by_handler = false, is_closing = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,

@@ -1,4 +1,4 @@
--- What the core tells about tasks, as steps of the handler fiber of the task it is about.
+-- What the core tells about tasks, as steps of the task it is about. An event is handled in a fiber that may wait.
 
 local core = require "httpscript.core"
 local active = require "http.active"
@@ -13,7 +13,7 @@ function task_events.install(task)
   events[events.COMPLETED] = task.on_completed
 end
 
-local enqueue, find = steps.enqueue, active.find
+local perform, find = steps.perform, active.find
 
 local function make_head(status, reason, version, url, block, expected, cached)
   return response.make(status, reason, version, url, block, expected, nil, nil, nil, cached)
@@ -22,7 +22,7 @@ end
 local function on_task(step)
   return function(number, ...)
     local self = find(number)
-    if self then enqueue(self, step, ...) end
+    if self then perform(self, step, ...) end
   end
 end
 
@@ -33,7 +33,7 @@ events[events.REDIRECT] = function(number, method, target, flat, has_body, statu
   local proposed = request.redirected(self.next_request or self.current_request, method, target, flat, has_body)
   self.next_request = false
   if steps.has_handler(self, "will_perform_redirection") then
-    enqueue(self, steps.redirect, make_head(status, reason, version, url, block, expected, cached), proposed)
+    perform(self, steps.redirect, make_head(status, reason, version, url, block, expected, cached), proposed)
   else
     self.current_request = proposed
     core.answer_redirect(number, true)
@@ -42,23 +42,28 @@ end
 
 events[events.INFORMATIONAL] = function(number, ...)
   local self = find(number)
-  if self then enqueue(self, steps.informational, make_head(...)) end
+  if self then perform(self, steps.informational, make_head(...)) end
 end
 
-events[events.RESPONSE] = function(number, ...)
+events[events.RESPONSE] = function(number, status, reason, version, url, block, expected, cached)
   local self = find(number)
   if not self then return end
-  local head = make_head(...)
-  self.response, self.count_of_bytes_expected_to_receive = head, head.expected_content_length
+  local head = make_head(status, reason, version, url, block, expected, cached)
+  self.response, self.count_of_bytes_expected_to_receive = head, expected
   -- Download tasks are not asked (Apple's rule).
-  if not self.completion and self.kind ~= "download" and steps.has_handler(self, "did_receive_response") then
-    enqueue(self, steps.response, head)
+  if not self.completion and self.kind ~= "download" then
+    perform(self, steps.response, head)
   else
-    core.answer_response(number, true)
+    core.allow(number)
   end
 end
 
-events[events.DATA] = on_task(steps.data)
+events[events.DATA] = function(number, data, received, expected)
+  local self = find(number)
+  if not self then return end
+  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
+  perform(self, steps.data, data)
+end
 
 -- Progress that its handler has not seen yet is merged, so that a slow one is not flooded.
 events[events.SENT] = function(number, sent, total, expected)
@@ -67,7 +72,7 @@ events[events.SENT] = function(number, sent, total, expected)
   self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
   local pending = self.sent_step
   self.sent_step, self.sent_total, self.sent_expected = (pending or 0) + sent, total, expected
-  if not pending and steps.has_handler(self, "did_send_body_data") then enqueue(self, steps.sent) end
+  if not pending and steps.has_handler(self, "did_send_body_data") then perform(self, steps.sent) end
 end
 
 events[events.PROGRESS] = function(number, received, expected)
@@ -78,9 +83,9 @@ events[events.PROGRESS] = function(number, received, expected)
   self.progress_received, self.progress_expected = received, expected
   if pending then return end
   if self.kind == "download" then
-    if steps.has_handler(self, "did_write_data") then enqueue(self, steps.written) end
+    if steps.has_handler(self, "did_write_data") then perform(self, steps.written) end
   elseif self.progress then
-    enqueue(self, steps.progress)
+    perform(self, steps.progress)
   end
 end
 
@@ -88,7 +93,7 @@ events[events.RESUMED] = function(number, offset, expected)
   local self = find(number)
   if not self then return end
   self.written, self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = offset, offset, expected
-  if steps.has_handler(self, "did_resume_at_offset") then enqueue(self, steps.resumed, offset, expected) end
+  if steps.has_handler(self, "did_resume_at_offset") then perform(self, steps.resumed, offset, expected) end
 end
 
 events[events.RESUME_DATA] = function(number, blob, file, kept)
@@ -102,14 +107,14 @@ events[events.FINISHED_DOWNLOADING] = function(number, location)
   self.location = location
   if self.response then self.response.location = location end
   if not self.completion and steps.has_handler(self, "did_finish_downloading") then
-    enqueue(self, steps.finished_downloading)
+    perform(self, steps.finished_downloading)
   end
 end
 
 -- Loaded with the first challenge: most scripts never see one.
 events[events.CHALLENGE] = function(number, fields, ...)
   local self = find(number)
-  if self then enqueue(self, require("http.challenge").step, fields, ...) end
+  if self then perform(self, require("http.challenge").step, fields, ...) end
 end
 
 events[events.WILL_CACHE] = on_task(steps.cache)

@@ -135,7 +135,7 @@ function methods:cancel(code, reason)
   check_close(code, reason or "")
   if self.state == "completed" or self.state == "canceling" then return end
   if not (self._channel and self._channel.number) then return task.methods.cancel(self) end
-  self.state = "canceling"
+  self.state, self.is_closing = "canceling", true
   core.web_socket_close(self.number, code, reason or "")
 end
 
@@ -147,14 +147,18 @@ events[events.WEB_SOCKET_OPENED] = function(number, protocol, ...)
   self.response = response.make(...)
   self.protocol = protocol ~= "" and protocol or nil
   channel_of(self):begin(number)
-  if steps.has_handler(self, "did_open") then steps.enqueue(self, steps.call_delegate, "did_open", self.protocol) end
+  if steps.has_handler(self, "did_open") then
+    steps.perform_later(self, steps.call_delegate, "did_open", self.protocol)
+  end
 end
 
 events[events.WEB_SOCKET_CLOSED] = function(number, code, reason)
   local self = active.find(number)
   if not self then return end
   self.close_code, self.close_reason = code, reason
-  if steps.has_handler(self, "did_close") then steps.enqueue(self, steps.call_delegate, "did_close", code, reason) end
+  if steps.has_handler(self, "did_close") then
+    steps.perform_later(self, steps.call_delegate, "did_close", code, reason)
+  end
 end
 
 -- Whoever has waited longest for a message, or nil.

@@ -18,6 +18,27 @@ CURLcode hs_easy_set_pointer(CURL *easy, CURLoption option, void *value);
 /* For CURLOPT_WRITEFUNCTION, _HEADERFUNCTION and _READFUNCTION, which have one shape. */
 typedef size_t (*hs_data_callback)(char *data, size_t size, size_t count, void *context);
 CURLcode hs_easy_set_data_callback(CURL *easy, CURLoption option, hs_data_callback callback);
+
+/* What comes of a response's head. Most of it needs nobody's attention until the head is whole. */
+typedef struct {
+  /* What libcurl gives the body's callback are lines of a head. */
+  bool expects_lines;
+  /* Fields are collected here, each line with its end; else they go to `take_line`, as status lines, empty lines and
+     folded ones always do. */
+  bool collects;
+  char *fields;
+  size_t count, capacity;
+  /* The time, and when the last field came. */
+  const double *now;
+  double last;
+  void *context;
+  hs_data_callback take_line, take_body;
+} hs_head;
+/* Sets the callbacks for heads and bodies; `take_line` and `take_body` get `context`. */
+void hs_easy_set_receiver(CURL *easy, hs_head *head);
+/* Forgets the fields. */
+void hs_head_clear(hs_head *head);
+
 CURLcode hs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback);
 CURLcode hs_easy_set_socket_callbacks(CURL *easy, curl_opensocket_callback open_callback, void *open_context,
                                       curl_closesocket_callback close_callback, void *close_context);

@@ -180,6 +180,8 @@ enum clua_status {
     CLUA_YIELDED,
     /// The error's text is in `clua_error_text`.
     CLUA_FAILED,
+    /// A server that waits for the next event.
+    CLUA_IDLE,
 };
 
 /// Compiles a chunk, makes it a fiber (with the script's arguments) and answers its reference, or -1.
@@ -187,6 +189,11 @@ int clua_load_main(clua_runtime *runtime, const char *text, size_t length, const
 /// Runs a fiber until it ends, parks, yields or fails. A finished or failed one is released.
 /// The outbox values from `base` on are what its wait returns; the outbox is truncated to `base`.
 int clua_resume(clua_runtime *runtime, int reference, size_t base);
+/// Makes a server, a fiber that calls events' handlers one after another, and answers its reference; -1 without memory.
+int clua_make_server(clua_runtime *runtime);
+/// Gives an idle server the event in the outbox from `base` on (its kind and values), and runs it until it is idle
+/// again, parks, yields or fails. `*taken` is false where there was no memory for the event.
+int clua_deliver(clua_runtime *runtime, int reference, size_t base, bool *taken);
 /// The reference of the fiber that runs now, 0 outside.
 int clua_current_fiber(clua_runtime *runtime);
 /// Drops a fiber without running it again (its to-be-closed variables are closed).

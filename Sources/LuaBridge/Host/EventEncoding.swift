@@ -26,9 +26,11 @@ extension Outbox {
     case .response(let task, let head):
       append(.response, task.rawValue)
       append(head)
-    case .data(let task, let bytes):
+    case .data(let task, let bytes, let received, let expected):
       append(.data, task.rawValue)
       append(borrowing: bytes)
+      append(received)
+      append(expected)
     case .sentBodyData(let task, let sent, let total, let expected):
       append(.sent, task.rawValue)
       append(sent)
@@ -110,7 +112,8 @@ extension Outbox {
     if let body = completion.body { append(borrowing: body) } else { appendNil() }
     append(metricsOf: completion)
     if completion.redirects.isEmpty { appendNil() } else { append(completion.redirects) }
-    if let head = completion.response { append(head) }
+    // The head that `Event.response` has told stands for itself.
+    if completion.isResponseKnown { append(true) } else if let head = completion.response { append(head) }
   }
 
   private func append(_ redirects: [RedirectHop]) {

@@ -28,6 +28,9 @@ public final class Scheduler {
   /// used again, so a late wake may reach a later fiber; that does no harm, because every wait checks its condition.
   private var isAlive: [Bool] = []
   private var mainFiber: Int?
+  /// Fibers that wait for an event to handle. One that has to wait in a script's handler is not among them until that
+  /// has returned; the next event then gets another.
+  private var idleServers: [Int] = []
   private var calls = CallTable()
   private var ready: [Int] = []
   private var turn: [Int] = []
@@ -49,6 +52,8 @@ public final class Scheduler {
   /// SIGINT is theirs.
   public var interlocutor: Interlocutor?
   private var isQuitting = false
+  /// More idle servers than these are not kept.
+  private static let serverLimit = 64
   /// How long a stopping script may take to unwind.
   static let graceSeconds = 5.0
 
@@ -63,14 +68,21 @@ public final class Scheduler {
 
   private func adopt(_ reference: Int32) -> Int {
     let fiber = Int(reference)
-    while isAlive.count <= fiber { isAlive.append(false) }
-    isAlive[fiber] = true
+    setAlive(fiber)
     ready.append(fiber)
     return fiber
   }
 
+  private func setAlive(_ fiber: Int) {
+    while isAlive.count <= fiber { isAlive.append(false) }
+    isAlive[fiber] = true
+  }
+
   /// Resumes a fiber at the next turn. Waking one that is not waiting does no harm: waits check their condition.
   public func wake(_ fiber: Int) { ready.append(fiber) }
+
+  /// Hands down what begins and ends nothing.
+  func answer(_ task: TaskID, _ answer: Answer) { port.submit(.answer(task, answer)) }
 
   func submit(_ command: Command) {
     switch command {
@@ -92,7 +104,8 @@ public final class Scheduler {
     guard let task = calls.begin(fiber: fiber, session: session, identifier: identifier, request.request) else {
       return false
     }
-    submit(.startTask(task, session, request))
+    outstandingTasks += 1
+    port.submit(.startTask(task, session, request))
     return true
   }
 
@@ -182,6 +195,7 @@ public final class Scheduler {
     switch turn {
     case .parked: break
     case .yielded: ready.append(fiber)
+    case .idle: rest(fiber)
     case .finished: end(fiber)
     case .failed(let message):
       // What a signal interrupted has not failed by itself.
@@ -190,6 +204,16 @@ public final class Scheduler {
       end(fiber)
       uncaught(message)
       if isMain { stop(.failed) }
+    }
+  }
+
+  /// A server has nothing to do. It is not alive until it has: a late wake must not reach it.
+  private func rest(_ server: Int) {
+    isAlive[server] = false
+    if idleServers.count < Scheduler.serverLimit {
+      idleServers.append(server)
+    } else {
+      interpreter.discard(Int32(truncatingIfNeeded: server))
     }
   }
 
@@ -223,9 +247,9 @@ public final class Scheduler {
         if !captured.remove(task) { outstandingTasks -= 1 }
         if CallTable.isCall(task) {
           finishCall(task) { $0.append(completion) }
-        } else if !dispatch({ $0.append(event) }) {
+        } else if !deliver(event) {
           let error = TaskError(.resourceUnavailable, "not enough memory")
-          dispatch { $0.append(.completed(task, Completion(error: error))) }
+          _ = deliver(.completed(task, Completion(error: error)))
         }
       case .stream(let task, let streamEvent):
         captured.note(task, streamEvent)
@@ -233,7 +257,7 @@ public final class Scheduler {
           captured.add(task)
           outstandingTasks -= 1
         }
-        if !dispatch({ $0.append(event) }) { port.submit(.cancelTask(task)) }
+        if !deliver(event) { port.submit(.cancelTask(task)) }
       case .performed(let task, let work):
         outstandingTasks -= 1
         finishCall(task) { (work as? any ScriptWork)?.appendResults(to: $0) }
@@ -241,7 +265,7 @@ public final class Scheduler {
         endingSessions.remove(session.rawValue)
         dispatch { $0.append(event) }
       default:
-        if !dispatch({ $0.append(event) }), let task = event.task { port.submit(.cancelTask(task)) }
+        if !deliver(event), let task = event.task { port.submit(.cancelTask(task)) }
       }
     }
   }
@@ -255,7 +279,29 @@ public final class Scheduler {
     finishTurn(of: fiber, interpreter.resume(Int32(truncatingIfNeeded: fiber), valuesFrom: start))
   }
 
+  /// Has a server handle an event of a task, so that the script's handlers may be called right there.
   /// - Returns: false when the standard library could not take the event, as when memory has run out.
+  private func deliver(_ event: Event) -> Bool {
+    guard let server = idleServers.popLast() ?? interpreter.makeServer() else { return refused() }
+    let outbox = interpreter.outbox
+    let start = outbox.position
+    outbox.append(event)
+    setAlive(server)
+    guard let turn = interpreter.deliver(to: server, from: start) else {
+      rest(server)
+      return refused()
+    }
+    finishTurn(of: server, turn)
+    if case .failed = turn { return false }
+    return true
+  }
+
+  private func refused() -> Bool {
+    uncaught("not enough memory")
+    return false
+  }
+
+  /// The same for what is no task's.
   @discardableResult
   private func dispatch(_ fill: (Outbox) -> Void) -> Bool {
     let outbox = interpreter.outbox
@@ -311,6 +357,8 @@ public final class Scheduler {
       isAlive[fiber] = false
       interpreter.discard(Int32(truncatingIfNeeded: fiber))
     }
+    for server in idleServers { interpreter.discard(Int32(truncatingIfNeeded: server)) }
+    idleServers.removeAll()
     timers = TimerQueue()
     outstandingTasks = 0
     endingSessions = []

@@ -11,6 +11,8 @@ public final class Interpreter {
     case parked
     /// The script's own `coroutine.yield`: resumed at the next turn of the loop.
     case yielded
+    /// A server that waits for the next event.
+    case idle
     case failed(String)
   }
 
@@ -90,12 +92,30 @@ public final class Interpreter {
 
   /// - Parameter start: the outbox values from there on are what the fiber's wait returns; none by default.
   func resume(_ reference: Int32, valuesFrom start: Int? = nil) -> Turn {
-    switch UInt32(clua_resume(runtime, reference, start ?? outbox.position)) {
+    turn(clua_resume(runtime, reference, start ?? outbox.position))
+  }
+
+  private func turn(_ status: Int32) -> Turn {
+    switch UInt32(status) {
     case CLUA_PARKED.rawValue: .parked
     case CLUA_YIELDED.rawValue: .yielded
+    case CLUA_IDLE.rawValue: .idle
     case CLUA_FAILED.rawValue: .failed(errorText)
     default: .finished
     }
+  }
+
+  /// Makes a server: a fiber that events are delivered to, whose handlers may wait. Nil without memory.
+  func makeServer() -> Int? {
+    let reference = clua_make_server(runtime)
+    return reference >= 0 ? Int(reference) : nil
+  }
+
+  /// Has an idle server handle the event that was appended to the outbox from `start` on. Nil without memory for it.
+  func deliver(to server: Int, from start: Int) -> Turn? {
+    var isTaken = false
+    let status = clua_deliver(runtime, Int32(truncatingIfNeeded: server), start, &isTaken)
+    return isTaken ? turn(status) : nil
   }
 
   /// The number of the fiber that runs now.

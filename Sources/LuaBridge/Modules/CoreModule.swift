@@ -121,7 +121,7 @@ enum CoreModule {
     ]
   }
 
-  /// answer_redirect, answer_challenge, answer_response, consumed, body_chunk, body_failed, new_body.
+  /// answer_redirect, answer_challenge, answer_response, allow, consumed, body_chunk, body_failed, new_body.
   private static func answerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       answer("answer_redirect", scheduler) { call in
@@ -137,7 +137,16 @@ enum CoreModule {
         }
       },
       answer("answer_cache", scheduler) { call in .cache(call.boolean(2) ? cached(call) : nil) },
-      answer("consumed", scheduler) { _ in .dataConsumed },
+      .init("consumed") { call in
+        guard let id = call.integer(1) else { return call.wrongType(1, "task") }
+        scheduler.answer(TaskID(id), .dataConsumed)
+        return .returned
+      },
+      .init("allow") { call in
+        guard let id = call.integer(1) else { return call.wrongType(1, "task") }
+        scheduler.answer(TaskID(id), .response(.allow))
+        return .returned
+      },
       answer("body_chunk", scheduler) { call in .bodyChunk(call.bytes(2).map(Bytes.init(copying:))) },
       answer("body_failed", scheduler) { call in
         .bodyFailed(TaskError(.handlerError, domain: .script, call.string(2) ?? "the body reader failed"))

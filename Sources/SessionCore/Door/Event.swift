@@ -11,8 +11,8 @@ public enum Event {
   /// The final response's head; the task waits for `Answer.response`. Only with `Interest.response`.
   case response(TaskID, ResponseHead)
   /// A piece of the decoded body; the task waits for `Answer.dataConsumed` before the next one.
-  /// Only with `Destination.consumer`.
-  case data(TaskID, Bytes)
+  /// Only with `Destination.consumer`. The numbers are those of `progress`.
+  case data(TaskID, Bytes, received: Int, expected: Int)
   /// Bytes of the request body sent: by this step, in all, and expected (-1: unknown). Does not wait;
   /// successive ones may be merged. Only with `Interest.sentBodyData`.
   case sentBodyData(TaskID, sent: Int, total: Int, expected: Int)
@@ -60,7 +60,8 @@ public enum Event {
   public var task: TaskID? {
     switch self {
     case .completed(let task, _), .willRedirect(let task, _, _), .informational(let task, _), .response(let task, _),
-      .data(let task, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _), .needsBodyChunk(let task, _),
+      .data(let task, _, _, _), .sentBodyData(let task, _, _, _), .progress(let task, _, _),
+      .needsBodyChunk(let task, _),
       .needsBodyStream(let task), .challenge(let task, _), .willCache(let task, _), .needsLoader(let task, _),
       .loadDrained(let task), .waitingForConnectivity(let task), .finishedDownloading(let task, _),
       .resumed(let task, _, _), .resumeData(let task, _, _, _), .stream(let task, _), .webSocket(let task, _),
@@ -76,6 +77,8 @@ public enum Event {
 /// An object, as an event is copied on its way up.
 public final class Completion {
   public var response: ResponseHead?
+  /// `Event.response` has told of just this one.
+  public var isResponseKnown = false
   /// The body, where the destination was `.memory`.
   public var body: Bytes?
   public var error: TaskError?

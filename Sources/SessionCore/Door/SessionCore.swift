@@ -9,7 +9,12 @@ public final class SessionCore: Port {
   var outbox: [Event] = []
   var timers = TimerHeap<Transfer>()
   /// The time of this turn of the loop.
-  private(set) var now = MonotonicClock.now
+  private(set) var now: Double {
+    get { clock.pointee }
+    set { clock.pointee = newValue }
+  }
+  /// Where it stands, for the C half of libcurl's callbacks.
+  let clock: UnsafeMutablePointer<Double>
   /// Storages with cookies to be written at the end of the turn, before anybody is told of the response.
   var changedStorages: [CookieStorage] = []
   /// Transfers with something to tell at the end of the turn.
@@ -38,6 +43,8 @@ public final class SessionCore: Port {
   private var downloadDirectories: [String: DownloadDirectory] = [:]
 
   public init() {
+    clock = .allocate(capacity: 1)
+    clock.initialize(to: MonotonicClock.now)
     hs_keep_memory()
   }
 
@@ -46,6 +53,7 @@ public final class SessionCore: Port {
     abandon()
     sessions.removeAll()
     multis.removeAll()
+    clock.deallocate()
   }
 
   public func abandon() {

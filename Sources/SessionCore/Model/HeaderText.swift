@@ -1,3 +1,5 @@
+import Glibc
+
 /// Looks at header lines without making strings of them.
 enum HeaderText {
   /// The value of a field line when it has this name (in lower case), without white space around it.
@@ -18,15 +20,15 @@ enum HeaderText {
   }
 
   static func forEachLine(_ block: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+    guard let base = block.baseAddress else { return }
     var start = 0
     var index = 0
-    while index + 1 < block.count {
-      if block[index] == 0x0D, block[index + 1] == 0x0A {
-        body(UnsafeRawBufferPointer(rebasing: block[start..<index]))
-        index += 2
+    while let found = memchr(base + index, 0x0A, block.count - index) {
+      let end = base.distance(to: UnsafeRawPointer(found))
+      index = end + 1
+      if end > start, block[end - 1] == 0x0D {
+        body(UnsafeRawBufferPointer(start: base + start, count: end - 1 - start))
         start = index
-      } else {
-        index += 1
       }
     }
   }

@@ -13,7 +13,7 @@ struct ResponseIntake {
   private(set) var status = 0
   private(set) var reason = ""
   private(set) var httpVersion = "1.1"
-  private(set) var block = Bytes(capacity: 512)
+  private(set) var block = Bytes()
   /// Fields after a chunked body, if there were any.
   private(set) var trailers: Bytes?
   private(set) var contentLength = -1
@@ -59,6 +59,7 @@ struct ResponseIntake {
     if isHeadComplete || status == 0, Self.isStatusLine(line) {
       reset()
       parseStatusLine(line)
+      block.reserve(512)
       return .part
     }
     let text = Self.withoutLineEnd(line)
@@ -72,6 +73,15 @@ struct ResponseIntake {
       append(text)
     }
     return .part
+  }
+
+  /// A head has begun and not ended.
+  var isWithinHead: Bool { status != 0 && !isHeadComplete }
+
+  /// Takes whole fields of the head under way, each with its CRLF.
+  mutating func receive(fields: UnsafeRawBufferPointer) {
+    guard block.append(fields) else { return }
+    HeaderText.forEachLine(fields) { note($0) }
   }
 
   /// Takes a head that came from elsewhere than a connection.

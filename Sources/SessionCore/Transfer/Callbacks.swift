@@ -3,11 +3,14 @@ import Glibc
 
 /// The functions libcurl calls. They only find the transfer and tell it; none of them blocks or calls upward.
 enum Callbacks {
-  static func install(on curl: UnsafeMutableRawPointer, context: UnsafeMutableRawPointer, poller: Poller) {
-    hs_easy_set_data_callback(curl, CURLOPT_WRITEFUNCTION, write)
-    hs_easy_set_pointer(curl, CURLOPT_WRITEDATA, context)
-    hs_easy_set_data_callback(curl, CURLOPT_HEADERFUNCTION, header)
-    hs_easy_set_pointer(curl, CURLOPT_HEADERDATA, context)
+  static func install(on easy: EasyHandle, core: SessionCore) {
+    let (curl, head, poller) = (easy.curl, easy.head, core.poller)
+    let context = Unmanaged.passUnretained(easy).toOpaque()
+    head.pointee.now = UnsafePointer(core.clock)
+    head.pointee.context = context
+    head.pointee.take_line = header
+    head.pointee.take_body = write
+    hs_easy_set_receiver(curl, head)
     hs_easy_set_data_callback(curl, CURLOPT_READFUNCTION, read)
     hs_easy_set_pointer(curl, CURLOPT_READDATA, context)
     hs_easy_set_seek_callback(curl, seek)

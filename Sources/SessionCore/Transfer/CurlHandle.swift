@@ -7,6 +7,8 @@ class CurlHandle {
   final let curl: UnsafeMutableRawPointer
   /// Text of the last error; filled by libcurl.
   final let errorBuffer: UnsafeMutablePointer<CChar>
+  /// Of the response that is coming.
+  final let head: UnsafeMutablePointer<hs_head>
   /// The addresses of its last connection.
   final private(set) var localAddress = AddressText()
   final private(set) var remoteAddress = AddressText()
@@ -14,6 +16,8 @@ class CurlHandle {
   init?() {
     guard let handle = curl_easy_init() else { return nil }
     curl = handle
+    head = .allocate(capacity: 1)
+    head.initialize(to: hs_head())
     errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     hs_easy_set_pointer(curl, CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
@@ -30,6 +34,8 @@ class CurlHandle {
     // What the callbacks need is gone already; nothing of a transfer is left to be told.
     curl_easy_cleanup(curl)
     errorBuffer.deallocate()
+    free(head.pointee.fields)
+    head.deallocate()
   }
 
   /// libcurl is done with it. Called from the loop, never while libcurl is on the stack.

@@ -20,7 +20,7 @@ final class EasyHandle: CurlHandle {
   private var headers: HeaderList?
   private var customMethod: String?
   private var shape = Shape.get
-  private var largeBuffer = false
+  private var bufferSize = RequestSetup.usualBuffer
   private var proxy: String?
   private var version = 0
   private var connectTo: ConnectTo?
@@ -50,8 +50,7 @@ final class EasyHandle: CurlHandle {
   override func ended(_ result: CURLcode) { transfer?.takeUnretainedValue().transferEnded(result) }
 
   private func setOnce(_ session: Session) {
-    let context = Unmanaged.passUnretained(self).toOpaque()
-    Callbacks.install(on: curl, context: context, poller: poller)
+    Callbacks.install(on: self, core: session.core)
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     // Heads come to the body's callback too, and there first: see Transfer.acceptHeadLine.
     set(CURLOPT_HEADER, 1)
@@ -80,9 +79,9 @@ final class EasyHandle: CurlHandle {
       set(CURLOPT_CUSTOMREQUEST, customMethod)
     }
     setBody(setup)
-    if largeBuffer != setup.largeBuffer {
-      largeBuffer = setup.largeBuffer
-      set(CURLOPT_BUFFERSIZE, largeBuffer ? 256 * 1024 : 16 * 1024)
+    if bufferSize != setup.bufferSize {
+      bufferSize = setup.bufferSize
+      set(CURLOPT_BUFFERSIZE, bufferSize)
     }
     if proxy != setup.proxy {
       proxy = setup.proxy
@@ -236,7 +235,7 @@ struct RequestSetup {
   var body: Bytes?
   /// The length of an `.upload`, -1 where unknown.
   var uploadLength = -1
-  var largeBuffer = false
+  var bufferSize = RequestSetup.usualBuffer
   /// "" is none.
   var proxy = ""
   var httpVersion = 0
@@ -246,6 +245,13 @@ struct RequestSetup {
   /// Where to connect to in place of the URL's host, as `CURLOPT_CONNECT_TO` has it.
   var connectTo: String?
   var streamWeight = usualWeight
+
+  /// What libcurl reads at once; it keeps as much for each transfer under way.
+  static let usualBuffer = 16 * 1024
+  /// For what goes to a file.
+  static let largeBuffer = 256 * 1024
+  /// For each of thousands: of a larger one, a page is used all the same.
+  static let smallBuffer = 2 * 1024
 
   /// RFC 7540 §5.3.5: what a stream has unless it says another.
   static let usualWeight = 16

@@ -26,10 +26,12 @@ final class Lanes {
     return multis[min(lane, multis.count - 1)]
   }
 
+  /// Transfers under way.
+  var running: Int { multis.reduce(0) { $0 + $1.running } }
+
   /// The lane for a new connection.
   func leastUsed() -> Int {
-    var running = 0
-    for multi in multis { running += multi.running }
+    let running = running
     let wanted = min(max(running / Self.crowd, 1), Self.usualLimit)
     let count = max(wanted, min(running / Self.largeCrowd, Self.largeLimit))
     while multis.count < count, grow() {}

@@ -48,6 +48,7 @@ final class Session {
   /// Handles kept for later; each costs some 10 KiB.
   private static let poolLimit = 512
   private static let hostLimit = 1024
+  private static let crowd = 1024
   private static let nonceLimit = 64
 
   init?(id: SessionID, configuration: SessionConfiguration, core: SessionCore) {
@@ -79,6 +80,9 @@ final class Session {
     plainHeaders = HeaderList()
     defaultHeaders.forEach(plainHeaders.append)
   }
+
+  /// So much is under way that the memory of each transfer counts.
+  var isCrowded: Bool { taskCount > Self.crowd && lanes.running > Self.crowd }
 
   private static func makeLanes(_ core: SessionCore, _ configuration: SessionConfiguration) -> Lanes? {
     let limit = min(configuration.maximumConnectionsPerHost, Host.connectionLimit)

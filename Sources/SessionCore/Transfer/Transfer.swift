@@ -65,9 +65,11 @@ final class Transfer: TimerEntry {
   var dropped = 0
   /// The verdict on the head waits for the first byte of the body, since libcurl may answer it by itself.
   var isVerdictDeferred = false
+  /// The layer above knows the head.
+  var hasToldHead = false
   /// The head came while the task was suspended.
   var isHeadHeld = false
-  /// The transfer ended while the task was suspended.
+  /// The transfer ended while the task was suspended, or a handler was asked about what has come.
   var heldEnd: HeldEnd?
   var isSinkOpen = false
 
@@ -88,7 +90,9 @@ final class Transfer: TimerEntry {
   var requestsBegun = 0
   var sawHeader = false
   /// What libcurl gives the body's callback are lines of a head, not the body.
-  var expectsHead = true
+  var expectsHead = true {
+    didSet { easy?.head.pointee.expects_lines = expectsHead }
+  }
   var refusedRepeat = false
   var endedEarly = false
   /// A connection is being made through a proxy, and the request has not begun.
@@ -109,9 +113,10 @@ final class Transfer: TimerEntry {
   // Streams.
   let webSocketHandshake: WebSocketHandshake?
   var agreement: WebSocketHandshake.Agreement?
-  /// What follows the head has no end of its own; what came with the head is in `early`.
+  /// What follows the head has no end of its own.
   var isRaw = false
-  let early = Bytes()
+  /// What came behind a head while nobody knew what to do with it.
+  var early = Bytes()
   /// The stream begins at the end of the turn.
   var isTakeOverDue = false
   var stream: StreamTask?
@@ -213,7 +218,7 @@ final class Transfer: TimerEntry {
     case .enqueue: enqueue()
     case .askRedirect: askRedirect()
     case .askChallenge: askChallenge()
-    case .askResponse: core.outbox.append(.response(id, currentHead()))
+    case .askResponse: askResponse()
     case .discardBody:
       bodyMode = .drop
       updatePause()

@@ -30,6 +30,7 @@ extension Transfer {
   }
 
   func timerFired() {
+    if let easy, isAttached { lastActivity = max(lastActivity, easy.head.pointee.last) }
     let deadline = nextDeadline
     guard deadline <= core.now else { return core.timers.set(self, deadline: deadline) }
     if core.now < resourceDeadline, releaseThrottled() { return updateClock() }

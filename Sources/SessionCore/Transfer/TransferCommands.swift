@@ -17,7 +17,7 @@ extension Transfer {
     }
     if isHeadHeld, isAttached { judge() }
     if sink.wantsDelivery { queueFlush() }
-    if let end = heldEnd {
+    if !isEndHeld, let end = heldEnd {
       heldEnd = nil
       takeEnd(end)
     }
@@ -56,6 +56,8 @@ extension Transfer {
     case .becomeDownload:
       guard case .askingResponse = machine.state else { return }
       becomesDownload = true
+      // A consumer is told with each piece how far it is; now it gets none.
+      options.interest.insert(.progress)
       sink.becomeDownload()
       if let problem = openSink() { return fail(problem) }
       advance(.responseAnswered(allow: true))

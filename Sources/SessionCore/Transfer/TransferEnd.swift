@@ -17,7 +17,7 @@ extension Transfer {
     if failure == nil, let file = sink.file, file.isTemporary {
       core.outbox.append(.finishedDownloading(id, location: file.release()))
     }
-    if let failure, failure.code != .cancelled, let rest = sink.takeRest() { core.outbox.append(.data(id, rest)) }
+    if let failure, failure.code != .cancelled, let rest = sink.takeRest() { tell(piece: rest) }
     var failure = failure
     if failure?.url == nil { failure?.url = url }
     core.complete(self, makeCompletion(failure))
@@ -50,12 +50,14 @@ extension Transfer {
         response: hasHead ? intake.head(url: url) : nil, error: failure, redirects: redirects, metrics: metrics,
         bytesSent: stream.totalWritten, bytesReceived: stream.totalRead)
     }
-    return Completion(
+    let completion = Completion(
       response: hasHead ? intake.head(url: url) : nil,
       body: failure == nil ? completionBody : nil, error: failure, redirects: redirects,
       metrics: metrics, bytesSent: sentBefore + bodyBytesOnWire, bytesReceived: progressCounts.received,
       bytesExpectedToSend: source?.length ?? 0,
       bytesExpectedToReceive: hasHead ? progressCounts.expected : -1)
+    completion.isResponseKnown = hasHead && hasToldHead
+    return completion
   }
 
   private var completionBody: Bytes? {

@@ -52,14 +52,16 @@ extension Transfer {
 
   func resetForRequest() {
     intake.reset()
+    if let easy { hs_head_clear(easy.head) }
     isRaw = false
-    early.removeAll()
+    if early.count > 0 { early = Bytes() }
     bodyMode = .hold
     received = 0
     sentOnWire = 0
     dropped = 0
     isVerdictDeferred = false
     isHeadHeld = false
+    hasToldHead = false
     connectionTrust = nil
     requestsBegun = 0
     sawHeader = false
@@ -106,7 +108,7 @@ extension Transfer {
       return
     }
     let host = self.host
-    if isSuspended {
+    if isEndHeld {
       heldEnd = HeldEnd(result: result, failure: failure)
     } else {
       takeEnd(HeldEnd(result: result, failure: failure))

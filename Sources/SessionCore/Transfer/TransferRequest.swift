@@ -117,7 +117,11 @@ extension Transfer {
     if case .data(let bytes) = request.body, !isProbing { setup.body = bytes }
     setup.uploadLength = source?.length ?? -1
     setup.urlText = urlLook.isPlain ? url : nil
-    setup.largeBuffer = sink.file != nil
+    if sink.file != nil {
+      setup.bufferSize = RequestSetup.largeBuffer
+    } else if session.isCrowded {
+      setup.bufferSize = RequestSetup.smallBuffer
+    }
     setup.proxy = auth.map { $0.proxy.answer.isNone ? host.proxy : host.bareProxy } ?? host.proxy
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
     if asksForStream {
@@ -260,7 +264,9 @@ extension Transfer {
       // libcurl has answered the response by itself.
       isVerdictDeferred = false
       isRepeating = true
+      hasToldHead = false
       intake.reset()
+      if let easy { hs_head_clear(easy.head) }
     }
     if let easy, host?.scheme == "https" { recordTLS(easy) }
     return isConnectionTrusted

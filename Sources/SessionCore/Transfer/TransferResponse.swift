@@ -4,16 +4,32 @@ import CCurlShim
 extension Transfer {
   /// The most of a body that is dropped to keep a connection; a larger one costs more than a new connection.
   private static let drainLimit = 64 * 1024
+  /// The most of a response that is taken while a handler is asked about it.
+  private static let holdLimit = 16 * 1024
+
+  func askResponse() {
+    hasToldHead = true
+    core.outbox.append(.response(id, currentHead()))
+  }
 
   func currentHead() -> ResponseHead { intake.head(url: url) }
 
-  /// libcurl delivers a header line. Returns what has been taken of it.
+  /// libcurl delivers a line of a head that is more than a field to be collected. Returns what has been taken of it.
   func receiveHeaderLine(_ line: UnsafeRawBufferPointer) -> Int {
     if isTunnelling { return receiveTunnelLine(line) }
     touch()
     sawHeader = true
-    if case .endOfHead = intake.receive(line) { headEnded() }
+    takeCollectedFields()
+    let isEnd = if case .endOfHead = intake.receive(line) { true } else { false }
+    easy?.head.pointee.collects = intake.isWithinHead
+    if isEnd { headEnded() }
     return !hasFailed && !dropsConnection ? line.count : 0
+  }
+
+  private func takeCollectedFields() {
+    guard let head = easy?.head, head.pointee.count > 0 else { return }
+    intake.receive(fields: UnsafeRawBufferPointer(start: head.pointee.fields, count: head.pointee.count))
+    hs_head_clear(head)
   }
 
   private func headEnded() {
@@ -97,11 +113,15 @@ extension Transfer {
     beginChecks()
     if early.count > 0 {
       let count = deliver(early.buffer)
-      early.removeAll()
+      early = Bytes()
       if count == 0, hasFailed, let error { return fail(error) }
     }
     updatePause()
     if !core.isInsideLibcurl { holdBack() }
+    if !isSuspended, let end = heldEnd {
+      heldEnd = nil
+      takeEnd(end)
+    }
   }
 
   /// The same where the transfer is over, and had no body but what is here.
@@ -143,11 +163,18 @@ extension Transfer {
   }
 
   /// A short refusal is taken while a handler is asked for credentials: its connection is then free for what the handler
-  /// itself may ask of the same host.
+  /// itself may ask of the same host. Of a response that a handler is asked about, so much is taken that a short one need
+  /// not be paused: most handlers answer before more has come.
   private func hold(_ bytes: UnsafeRawBufferPointer) -> Int {
-    guard takesRefusal, early.count + bytes.count <= Self.drainLimit else { return pauseReceiving() }
+    let limit = takesRefusal ? Self.drainLimit : takesResponse ? Self.holdLimit : 0
+    guard early.count + bytes.count <= limit else { return pauseReceiving() }
     return early.append(bytes) ? bytes.count : 0
   }
+
+  private var takesResponse: Bool { machine.state == .askingResponse(transferEnded: false) && receiving == nil }
+
+  /// The transfer is over, and what it brought waits for a handler's word: so does its end.
+  var isEndHeld: Bool { isSuspended || takesResponse && early.count > 0 && !isRaw }
 
   var takesRefusal: Bool {
     if case .askingChallenge = machine.state { return intake.contentLength <= Self.drainLimit }
@@ -158,7 +185,9 @@ extension Transfer {
   /// on a handle that has been used before can be one it has freed: a head that begins with such a line must not get
   /// that far.
   private func acceptHeadLine(_ line: UnsafeRawBufferPointer) -> Int {
-    guard let first = line.first, first == 0x20 || first == 0x09, !intake.isInHead else { return line.count }
+    guard let first = line.first, first == 0x20 || first == 0x09 else { return line.count }
+    takeCollectedFields()
+    guard !intake.isInHead else { return line.count }
     error = TaskError(.cannotParseResponse, "the response's head begins with a folded line", url: url)
     return 0
   }
@@ -213,11 +242,16 @@ extension Transfer {
     reportProgress()
     if isSuspended { return }
     if let piece = sink.takePiece() {
-      core.outbox.append(.data(id, piece))
+      tell(piece: piece)
       core.delivering.append(self)
       updatePause()
       updateClock()
     }
+  }
+
+  func tell(piece: Bytes) {
+    let counts = progressCounts
+    core.outbox.append(.data(id, piece, received: counts.received, expected: counts.expected))
   }
 
   private func reportSent() {
