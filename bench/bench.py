@@ -54,6 +54,10 @@ def measure(name, case, runner, servers, rounds):
     programs = {label: argv for label, argv in case.programs.items() if argv}
     values = {label: {key: [] for key in MEASURES} for label in programs}
     needed = list(programs)[:2]
+    if case.warm:
+        with open(case.warm, "rb") as file:
+            while file.read(1 << 20):
+                pass
     for turn in range(rounds * case.repeats):
         for label, argv in list(programs.items()):
             if turn and label in case.slow:

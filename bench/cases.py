@@ -23,6 +23,8 @@ class Case:
     statuses: tuple = ()
     # Programs that take so long that they are run in the first round only.
     slow: tuple = ()
+    # A file that is read once before, or the first program would pay for bringing it into memory.
+    warm: object = None
 
 
 def tool(name, *arguments):
@@ -176,7 +178,7 @@ class Cases:
             "httpscript": self.script("transfer.lua", way, url, path),
             "C": self.limit("transfer", way, url, path),
         }
-        return Case({**programs, **peers})
+        return Case({**programs, **peers}, warm=here / "www" / name)
 
     def json(self):
         large, small, times = self.servers.work / "large.json", self.servers.work / "small.json", 5
