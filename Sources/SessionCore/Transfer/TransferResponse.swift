@@ -116,8 +116,9 @@ extension Transfer {
       early = Bytes()
       if count == 0, hasFailed, let error { return fail(error) }
     }
-    updatePause()
+    // Before libcurl might be let go on: it would read once more at least.
     if !core.isInsideLibcurl { holdBack() }
+    updatePause()
     if !isSuspended, let end = heldEnd {
       heldEnd = nil
       takeEnd(end)
@@ -168,7 +169,9 @@ extension Transfer {
   private func hold(_ bytes: UnsafeRawBufferPointer) -> Int {
     let limit = takesRefusal ? Self.drainLimit : takesResponse ? Self.holdLimit : 0
     guard early.count + bytes.count <= limit else { return pauseReceiving() }
-    return early.append(bytes) ? bytes.count : 0
+    guard early.append(bytes) else { return 0 }
+    if !takesRefusal, early.count > Self.holdLimit / 2, intake.httpVersion != "2" { pauseFromWithin() }
+    return bytes.count
   }
 
   private var takesResponse: Bool { machine.state == .askingResponse(transferEnded: false) && receiving == nil }
@@ -210,6 +213,7 @@ extension Transfer {
       caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       if !isStreamWide, received > StreamWindow.narrow / 2 { noteLongBody() }
+      if load == nil, core.isInsideLibcurl, intake.httpVersion != "2", sink.holdBack() { pauseFromWithin() }
       return bytes.count
     case .full:
       updateClock()
@@ -316,6 +320,16 @@ extension Transfer {
   func pauseReceiving() -> Int {
     pauseMask |= CURLPAUSE_RECV
     return Callbacks.pause
+  }
+
+  /// Pauses while libcurl delivers what has just been taken. Were the next piece refused instead, libcurl would have read
+  /// it, and would keep it. (An HTTP/2 stream's window sees to that.)
+  private func pauseFromWithin() {
+    guard isAttached, let easy, pauseMask & CURLPAUSE_RECV == 0 else { return }
+    pauseMask = source == nil ? CURLPAUSE_RECV | CURLPAUSE_SEND : pauseMask | CURLPAUSE_RECV
+    // Such a pause cannot fail: it sets two bits, and gives nothing out.
+    _ = curl_easy_pause(easy.curl, pauseMask)
+    updateClock()
   }
 
   /// The consumer has had its chance to be done with its piece at once, and is not, or is about to be given one:
