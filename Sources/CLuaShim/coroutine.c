@@ -1,4 +1,4 @@
-// coroutine.resume, wrap, status and close that are transparent to waiting: when code inside a coroutine of the
+// coroutine.resume, wrap, yield, status and close that are transparent to waiting: when code inside a coroutine of the
 // script's own waits for the scheduler, the yield passes through every resumer up to the fiber, and the scheduler's
 // resume goes down the same way. So a generator that fetches pages is ordinary code.
 #include "internal.h"
@@ -137,6 +137,23 @@ static int co_wrap(lua_State *L) {
     return 1;
 }
 
+static int finish_yield(lua_State *L, int status, lua_KContext context) {
+    (void)status, (void)context;
+    return lua_gettop(L);
+}
+
+// A yield that no coroutine of the script's resumed is a wait, which may end with an error as every other.
+static int continue_yield(lua_State *L, int status, lua_KContext context) {
+    clua_runtime *runtime = clua_runtime_of(L);
+    if (runtime->fiber == L && runtime->yielded != LUA_NOREF) {
+        lua_rawgeti(L, LUA_REGISTRYINDEX, runtime->yielded);
+        lua_callk(L, 0, 0, context, finish_yield);
+    }
+    return finish_yield(L, status, context);
+}
+
+static int co_yield(lua_State *L) { return lua_yieldk(L, lua_gettop(L), 0, continue_yield); }
+
 // The original functions are upvalues: only a waiting coroutine is special.
 static int co_status(lua_State *L) {
     lua_State *co = check_coroutine(L);
@@ -169,6 +186,7 @@ void clua_open_coroutine(lua_State *L) {
     lua_getglobal(L, LUA_COLIBNAME);
     replace(L, "resume", co_resume);
     replace(L, "wrap", co_wrap);
+    replace(L, "yield", co_yield);
     replace(L, "status", co_status);
     replace(L, "close", co_close);
     lua_pop(L, 1);

@@ -47,6 +47,16 @@ static int fiber_dispatcher(lua_State *L) {
     return 0;
 }
 
+// yielded(function): called when the scheduler goes on with a fiber's own coroutine.yield; it may wait or raise there.
+static int fiber_yielded(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    clua_runtime *runtime = clua_runtime_of(L);
+    lua_settop(L, 1);
+    if (runtime->yielded != LUA_NOREF) luaL_unref(L, LUA_REGISTRYINDEX, runtime->yielded);
+    runtime->yielded = luaL_ref(L, LUA_REGISTRYINDEX);
+    return 0;
+}
+
 int clua_open_fiber(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"fiber", fiber_new},
@@ -54,6 +64,7 @@ int clua_open_fiber(lua_State *L) {
         {"current", fiber_current},
         {"can_park", fiber_can_park},
         {"dispatcher", fiber_dispatcher},
+        {"yielded", fiber_yielded},
         {NULL, NULL},
     };
     luaL_newlib(L, functions);
@@ -146,8 +157,10 @@ static int run_turn(clua_runtime *runtime, lua_State *co, int reference, int arg
     int results = 0;
     clua_set_waiting(co, false);
     runtime->current = reference;
+    runtime->fiber = co;
     int status = clua_run(runtime, co, NULL, arguments, &results);
     runtime->current = 0;
+    runtime->fiber = NULL;
     runtime->out.count = base;
     int outcome = CLUA_FINISHED;
     if (status == LUA_YIELD) {

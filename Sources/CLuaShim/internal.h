@@ -29,8 +29,12 @@ struct clua_runtime {
     int unyieldable;
     /// Registry reference of the table of event handlers, by event kind.
     int dispatcher;
+    /// Registry reference of what is called when the scheduler goes on with a fiber's own `coroutine.yield`.
+    int yielded;
     /// The number of the fiber that runs now, 0 outside.
     int current;
+    /// Its coroutine: those inside it are not the scheduler's to resume.
+    lua_State *fiber;
     int64_t references;
     /// Swift objects that Lua holds.
     int64_t objects;
@@ -77,9 +81,9 @@ int clua_run(clua_runtime *runtime, lua_State *co, lua_State *from, int argument
 int clua_park(lua_State *L);
 /// Whether every coroutine from here to the scheduler can yield.
 bool clua_can_park(lua_State *L);
-/// Replaces coroutine.resume, wrap, status and close.
+/// Replaces coroutine.resume, wrap, yield, status and close.
 void clua_open_coroutine(lua_State *L);
-/// Functions for the module `httpscript.fiber`: fiber, park, can_park, current, dispatcher.
+/// Functions for the module `httpscript.fiber`: fiber, park, can_park, current, dispatcher, yielded.
 int clua_open_fiber(lua_State *L);
 /// A coroutine goes on after one inside it has ended: the signal that interrupted that one is meant for it too.
 void clua_interrupt_again(lua_State *L);

@@ -209,6 +209,7 @@ clua_runtime *clua_create(clua_callbacks callbacks) {
     if (runtime == NULL) return NULL;
     runtime->callbacks = callbacks;
     runtime->dispatcher = LUA_NOREF;
+    runtime->yielded = LUA_NOREF;
     runtime->heap = clua_heap_create();
     runtime->L = runtime->heap ? luaL_newstate() : NULL;
     if (runtime->L == NULL) {

@@ -111,6 +111,38 @@ struct BackgroundTests {
     connection.waitForClose()
   }
 
+  @Test("what is set on a task at any time is there in the next run")
+  func fields() async throws {
+    let server = try ScriptedServer { connection in
+      while try connection.readRequest() != nil { try Self.half(connection) }
+    }
+    let directory = try TemporaryDirectory()
+    let script = """
+      local session = assert(open())
+      local first = session:download_task(base .. "/file")
+      first.description, first.priority = "never begun", 0.25
+      local second = session:download_task(base .. "/file")
+      second:resume()
+      second.description, second.priority = "begun", 0.75
+      assert(not pcall(function() second.priority = 2 end))
+      say(first.description, first.priority, second.description, second.priority)
+      """
+    let running = try Self.begin(server, directory, script)
+    #expect(await running.wrote("never begun\t0.25\tbegun\t0.75"))
+    running.signal(SIGKILL)
+    _ = await running.finish()
+    let next = """
+      for _, task in ipairs(assert(open()):all_tasks()) do
+        say(task.identifier, task.state, task.description, task.priority)
+        task:cancel()
+      end
+      """
+    let result = try await runScript(Self.opening + next, [server.url, directory.path]) { $0.deadline = 60 }
+    #expect(
+      Array(result.lines.prefix(2)) == ["1\tsuspended\tnever begun\t0.25", "2\trunning\tbegun\t0.75"], "\(result)")
+    #expect(result.lines.contains("ended\t2\tcancelled\tbegun"), "\(result)")
+  }
+
   @Test("killed at random moments, again and again", arguments: 0..<4)
   func killed(seed: Int) async throws {
     let server = try SegmentTests.server(pause: 0.02)
@@ -187,14 +219,14 @@ struct BackgroundTests {
       while let request = try connection.readRequest() {
         switch request.path {
         case "/missing": try connection.send(Reply(status: "404 Not Found", "no such page"), to: request)
-        case "/cut":
-          try connection.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100\r\n\r\n0123456789")
-          return
-        case "/file" where request["Range"] != nil:
+        case "/cut" where request["X-Rest"] != nil:
           let rest = String(repeating: "x", count: 90)
           try connection.send(
             Reply(
               status: "206 Partial Content", fields: [("ETag", "\"1\""), ("Content-Range", "bytes 10-99/100")], rest))
+        case "/cut":
+          try connection.send("HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 100\r\n\r\n0123456789")
+          return
         default: try connection.send(Reply("the whole file"), to: request)
         }
       }
@@ -234,8 +266,7 @@ struct BackgroundTests {
     // The resume data that came with the failure is of use, in an ordinary session too.
     let third = """
       local blob = io.open(arg[2] .. "/blob", "rb"):read("a")
-      local task = http.shared:download_task({ resume_data = blob })
-      task.original_request.url = base .. "/file"
+      local task = http.shared:download_task({ resume_data = blob, headers = { ["X-Rest"] = "yes" } })
       task:resume()
       print(assert(task:wait()).status)
       """

@@ -113,6 +113,30 @@ import Testing
       prints: ["response\t101", "complete\tdata\tnil", "completed\tnil\tfalse", "early"])
   }
 
+  @Test("What came before the connection was closed can be read, and then its end", arguments: [0, 0.2])
+  func closed(_ seconds: Double) async throws {
+    let server = try Self.upgrading()
+    let script = """
+      local session = http.session(http.configuration.ephemeral(), {
+        did_receive_response = function()
+          http.sleep(tonumber(arg[2]))
+          return "become_stream"
+        end,
+      })
+      for i = 1, 5 do
+        local task = session:data_task{ url = base .. "/closed", headers = { Upgrade = "echo" } }
+        task:resume()
+        local stream = assert(task:wait())
+        print((stream:read{ min = 5 }))
+        print(stream:read())
+        stream:close_write()
+        print(stream:wait(), stream.state)
+      end
+      """
+    let once = ["early", "\ttrue", "true\tcompleted"]
+    try await expectScript(script, [server.url, "\(seconds)"], prints: Array(repeatElement(once, count: 5).joined()))
+  }
+
   @Test("A long stream does not take one of its host's places, and cancelling ends it")
   func places() async throws {
     let server = try Self.upgrading()

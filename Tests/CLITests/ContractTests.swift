@@ -150,7 +150,7 @@ import Testing
       prints: "script.lua:2: a request's 'timeout' must be number, not string",
       "script.lua:2: a request's 'timeout' must be more than 0 seconds",
       "script.lua:2: unknown cache policy 'use_protocol_cache' (did you mean 'use_protocol_cache_policy'?)",
-      "script.lua:2: a request's 'body' must be string or function or table, not number",
+      "script.lua:2: a request's 'body' must be a string, a function or { file = path }, not number",
       "script.lua:2: a request's 'url' must be string, not nil"),
     ScriptCase(
       "a request has Apple's defaults",

@@ -120,6 +120,63 @@ import Testing
       task:cancel()
       print(select(2, waiting:wait()).code, select(2, job:wait()).code, task.state, #session:all_tasks())
       """, prints: "GET BASE/silent\trunning\ttrue\t1", "cancelled\tcancelled\tcompleted\t0"),
+    ScriptCase(
+      "a handler that waits for ever, by yields of its own too, does not outlive its task",
+      """
+      local closed = 0
+      local loops = {
+        function() while true do coroutine.yield() end end,
+        function() while true do pcall(coroutine.yield) end end,
+        function() while true do pcall(http.sleep, 0.01) end end,
+      }
+      for _, loop in ipairs(loops) do
+        local codes = {}
+        for _, ending in ipairs { "cancel", "invalidate", "time" } do
+          local begun
+          local limit = ending == "time" and 0.3 or nil
+          local session = http.session(http.configuration.ephemeral { timeout_for_resource = limit }, {
+            did_receive_response = function()
+              local _ <close> = setmetatable({}, { __close = function() closed = closed + 1 end })
+              begun = true
+              loop()
+            end,
+            did_complete = function(_, _, err) codes[#codes + 1] = err.code end,
+          })
+          local task = session:data_task(base .. "/x")
+          task:resume()
+          while not begun and task.state == "running" do http.sleep(0.01) end
+          if ending == "cancel" then task:cancel() end
+          if ending == "invalidate" then session:invalidate_and_cancel() end
+          local _, err = task:wait()
+          codes[#codes + 1] = err.code
+        end
+        print(table.concat(codes, " "))
+      end
+      print(closed > 6)
+      """,
+      prints: "cancelled cancelled cancelled cancelled timed_out timed_out",
+      "cancelled cancelled cancelled cancelled timed_out timed_out",
+      "cancelled cancelled cancelled cancelled timed_out timed_out", "true"),
+    ScriptCase(
+      "a handler that was interrupted ends by itself, but waits for nothing more; a coroutine of its own is untouched",
+      """
+      local task
+      local session = http.session(http.configuration.ephemeral(), {
+        did_receive_response = function()
+          local caught = select(2, pcall(http.sleep, 60))
+          local again = select(2, pcall(coroutine.yield))
+          local answer, reason = pcall(http.get, base .. "/x")
+          local own = coroutine.wrap(function(...) return coroutine.yield(...) end)
+          print(caught.code, again == caught, answer, reason == caught, own(1, 2), own(3))
+        end,
+        did_complete = function(_, _, err) print(err.code, assert(http.get(base .. "/y")).body) end,
+      })
+      task = session:data_task(base .. "/x")
+      task:resume()
+      while not task.response do http.sleep(0.01) end
+      task:cancel()
+      task:wait()
+      """, prints: "cancelled\ttrue\tfalse\ttrue\t1\t3", "cancelled\tGET /y 0"),
   ]
 
   @Test(arguments: handlers)

@@ -137,6 +137,21 @@ import Testing
       prints: "upload download data", "a task's 'priority' must be from 0 to 1",
       "option 'priority' must be from 0 to 1"),
     ScriptCase(
+      "what a script sees of a task's request is a copy",
+      """
+      local function spoil(task)
+        task.original_request.url, task.current_request.method = base .. "/slow", "PUT"
+        task.original_request.body = "another"
+      end
+      local session = http.session(nil, { did_create_task = function(_, task) spoil(task) end })
+      print(assert(session:post(base .. "/echo", { body = "sent" })).body)
+      local task = session:data_task(http.request { url = base .. "/echo", method = "POST", body = "sent too" })
+      spoil(task)
+      local copy = task:copy()
+      task:resume() copy:resume()
+      print(assert(task:wait()).body, assert(copy:wait()).body)
+      """, prints: "sent", "sent too\tsent too"),
+    ScriptCase(
       "a task that nobody holds is run, and its completion called",
       """
       do

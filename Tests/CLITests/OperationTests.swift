@@ -155,7 +155,11 @@ import Testing
       local operation = require "http.operation"
       local one = operation(http.request {
         url = base:gsub("//", "//user:geheim@") .. "/plain",
-        headers = { Authorization = "Bearer geheim", Cookie = "c=geheim", ["X-A"] = "kept" }, method = "POST", body = "b",
+        headers = {
+          Authorization = "Bearer geheim", Cookie = "c=geheim", ["X-Api-Key"] = "geheim", ["Private-Token"] = "geheim",
+          ["x-auth-token"] = "geheim", ["X-A"] = "kept",
+        },
+        method = "POST", body = "b",
       })
       local blob = assert(one:encode())
       local again = assert(operation.decode(blob))

@@ -43,6 +43,22 @@ import Testing
       "303\tGET- GET- GET- GET-\tHEAD", "307\tGET- POST+ PUT+ DELETE+\tHEAD", "308\tGET- POST+ PUT+ DELETE+\tHEAD",
       "300", "304", "305"),
     ScriptCase(
+      "what the configuration adds for an origin stays there, and no redirect's password is shown",
+      """
+      local session = http.session(http.configuration.ephemeral { http_additional_headers = {
+        Authorization = "Bearer T", Cookie = "c=1", ["Proxy-Authorization"] = "P", ["X-Mine"] = "kept",
+      } })
+      local elsewhere = base:gsub("127%.0%.0%.1", "localhost")
+      for _, url in ipairs { base .. "/to?" .. base .. "/bound", base .. "/to?" .. elsewhere .. "/bound" } do
+        print(assert(session:get(url)).body)
+      end
+      local r, err = session:get(base .. "/ftp")
+      print(r, err.code, (tostring(err) .. err.message):find("SECRET"))
+      local metrics = assert(session:get(base .. "/to?" .. base .. "/bound")).metrics
+      print(metrics.redirect_count, #metrics.transaction_metrics)
+      """,
+      prints: "Bearer T c=1 P kept", "- - - kept", "nil\tunsupported_url\tnil", "1\t2"),
+    ScriptCase(
       "what a Location may be",
       """
       for _, path in ipairs {
@@ -102,6 +118,11 @@ import Testing
       case "/broken": return .redirect(to: "http://[::1/")
       case "/loop": return .redirect(to: "/loop")
       case "/spaces": return .redirect(to: "   /end  ")
+      case "/ftp": return .redirect(to: "ftp://u:SECRET@x/")
+      case "/to": return .redirect(to: String(request.target.dropFirst("/to?".count)))
+      case "/bound":
+        let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Mine"]
+        return Reply(names.map { request[$0] ?? "-" }.joined(separator: " "))
       case "/authorized": return Reply(request["Authorization"] ?? "none")
       case "/302-authorized": return .redirect(to: "/authorized")
       case "/302-302-authorized": return .redirect(to: "/302-authorized")

@@ -12,7 +12,7 @@ import Testing
   /// Answers ranges of a file under a validator; each piece slowly where it says so.
   static func answer(
     _ request: ReceivedRequest, _ connection: Connection, content: [UInt8] = content, tag: String = "\"v1\"",
-    pause: Double = 0
+    fields: String = "", pause: Double = 0
   ) throws {
     let range = request["Range"].map { $0.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) } }
     var body = content[...]
@@ -22,7 +22,7 @@ import Testing
       body = content[first...last]
       head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes \(first)-\(last)/\(content.count)\r\n"
     }
-    try connection.send("\(head)ETag: \(tag)\r\nContent-Length: \(body.count)\r\n\r\n")
+    try connection.send("\(head)ETag: \(tag)\r\n\(fields)Content-Length: \(body.count)\r\n\r\n")
     while !body.isEmpty {
       try connection.send(body.prefix(65_536))
       body = body.dropFirst(65_536)
@@ -117,11 +117,14 @@ import Testing
       end)
       http.sleep(0.2)
       local r, err = http.get(base .. "/file", { sink = arg[2] .. "/one", segments = 2 })
-      print(r, err.code, err.message:match("another process is writing it"))
-      print(select(2, http.get(base .. "/file", { sink = arg[2] .. "/one" })).code)
+      print(r, err.code, err.message:match("another task or process is writing it"))
+      print(err.domain, err.url == base .. "/file")
+      local plain = select(2, http.get(base .. "/file", { sink = arg[2] .. "/one" }))
+      print(plain.code, plain.message == err.message, plain.domain, plain.url == err.url)
       print(assert(job:wait()).status, #io.open(arg[2] .. "/one", "rb"):read("a"))
       """,
-      prints: "nil\tcannot_create_file\tanother process is writing it", "cannot_create_file", "200\t3000000"),
+      prints: "nil\tcannot_create_file\tanother task or process is writing it", "url\ttrue",
+      "cannot_create_file\ttrue\turl\ttrue", "200\t3000000"),
   ]
 
   @Test(arguments: fallbacks)

@@ -158,6 +158,31 @@ import Testing
       prints: "false\targument #2 of upload_task must be table, not nil",
       "false\targument #2 of upload_task must be one of { file = path }, { data = string } and { stream = true }",
       "false\tunknown option 'fil' (did you mean 'file'?)", "false\toption 'data' must be string, not number"),
+    ScriptCase(
+      "a reader that has been read from is no body for another task; need_new_body_stream is asked anew",
+      """
+      local function reader()
+        local left = 2
+        return function() left = left - 1 return left >= 0 and "xy" or nil end
+      end
+      local session = http.session(http.configuration.ephemeral(), { need_new_body_stream = reader })
+      local function show(r, err) print(r and r.body:match("^%u+ %d+") or err.code) end
+      local function run(task) task:resume() show(task:wait()) end
+      local request = http.request { url = base .. "/store", method = "PUT", body = reader() }
+      show(http.send(request))
+      show(http.send(request))
+      request.body = reader()
+      show(http.send(request))
+      request.body = reader()
+      local task = session:data_task(request)
+      run(task)
+      run(task:copy())
+      local upload = session:upload_task(base .. "/store", { stream = true })
+      run(upload)
+      run(upload:copy())
+      """,
+      prints: "PUT 4", "request_body_stream_exhausted", "PUT 4", "PUT 4", "request_body_stream_exhausted", "POST 4",
+      "POST 4"),
   ]
 
   @Test(arguments: cases)

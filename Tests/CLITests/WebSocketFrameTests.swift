@@ -22,6 +22,7 @@ import Testing
 
   private static let rules = "nil bad_server_response"
   private static let notText = "nil cannot_decode_raw_data"
+  private static let tooLong = "nil data_length_exceeds_maximum"
 
   static let cases = [
     Case("text", "8103616263", "text abc"),
@@ -45,6 +46,14 @@ import Testing
     Case("a continuation of nothing", "800161", rules),
     Case("a message inside another", "010161810162", rules),
     Case("a length in eight bytes with the highest bit", "817f8000000000000000", rules),
+    Case("a length no message may have, and nothing of it", "827f4000000000000000", tooLong),
+    Case("such a length after a message", "810161" + "827f0000000000100001", "text a", tooLong),
+    Case(
+      "a message and a close frame before the connection is closed", "end-" + "810161" + "880203e8", "text a",
+      "nil network_connection_lost", "close 1000 "),
+    Case(
+      "messages before the connection is closed without a close frame", "end-" + "810161" + "810162",
+      "text a", "text b", "nil network_connection_lost"),
     Case("closed without a code", "8800", "nil network_connection_lost", "close 1005 "),
     Case("closed with a code and a reason", "880503e8627965", "nil network_connection_lost", "close 1000 bye"),
     Case("a message before the close frame", "810161" + "880203e8", "text a", "nil network_connection_lost"),

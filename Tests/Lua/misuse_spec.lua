@@ -36,12 +36,28 @@ return function(t)
       "an item of 'connection_proxy.no_proxy' must be string" },
     { "a line break in user_agent", function() http.session { user_agent = "a\r\nX: y" } end,
       "'user_agent' has a line break" },
+    { "an empty sink", function() get({ sink = "" }) end, "'sink' must not be an empty path" },
+    { "a checksum without digits", function() get({ checksum = "sha256:" }) end,
+      "after 'sha256:' there must be 64 hexadecimal digits" },
     { "NUL in a sink", function() get({ sink = "/tmp/a\0b" }) end, "'sink' must not contain NUL" },
     { "NUL in a body's file", function() post({ body = { file = "a\0b" } }) end,
       "'file' must not contain NUL" },
     { "NUL in a part's file", function()
       post({ multipart = { { name = "a", file = "a\0b" } } })
     end, "option 'file' must be UTF%-8 without NUL" },
+    { "a misspelt field of a task", function() task.priorty = 1 end,
+      "a task has no field 'priorty' %(did you mean 'priority'%?%)" },
+    { "a task's method as a field", function() task.resume = print end, "a task's 'resume' cannot be set" },
+    { "a task's metrics", function() task.metrics = {} end, "a task's 'metrics' cannot be set" },
+    { "a task's description", function() task.description = 5 end, "a task's 'description' must be string" },
+    { "a described task's description", function()
+      task.description = "first"
+      task.description = {}
+    end, "a task's 'description' must be string, not table" },
+    { "a misspelt field of a session", function() session.descripton = "x" end,
+      "a session has no field 'descripton' %(did you mean 'description'%?%)" },
+    { "a session's method as a field", function() session.get = print end, "a session's 'get' cannot be set" },
+    { "a session's description", function() session.description = 5 end, "a session's 'description' must be string" },
     { "a path that is no text", function() get({ sink = "/tmp/\xff" }) end, "'sink' must be UTF%-8" },
   }
   for _, case in ipairs(cases) do

@@ -65,7 +65,9 @@ import Testing
       job:cancel()
       assert(select(2, job:wait()).code == 'cancelled')
       local caught
-      job = http.spawn(function() for _ = 1, 3 do coroutine.yield() end caught = select(2, pcall(http.sleep, 60)) end)
+      job = http.spawn(function()
+        caught = select(2, pcall(function() while true do coroutine.yield() end end))
+      end)
       http.sleep(0)
       job:cancel()
       for _ = 1, 5 do http.sleep(0) end

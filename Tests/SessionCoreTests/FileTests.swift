@@ -98,9 +98,41 @@ struct FileTests {
     #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
     let busy = client.get(server.url("/x")) { $0.destination = .file(path: "\(directory.path)/out") }
     #expect(busy.errorName == "cannot_create_file")
-    #expect(busy.error?.message.contains("another process is writing it") == true)
+    #expect(busy.error?.message.contains("another task or process is writing it") == true)
     #expect(directory.read(".out.httpscript-part") == "live")
     close(descriptor)
+  }
+
+  @Test("A name as long as names may be; and its temporary name tells it from one that begins alike")
+  func longNames() throws {
+    let server = try server()
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    let client = Client()
+    for length in [230, 250, 255] {
+      let name = String(repeating: "n", count: length)
+      #expect(client.get(server.url("/x")) { $0.destination = .file(path: "\(directory.path)/\(name)") }.error == nil)
+      #expect(directory.read(name) == "content")
+    }
+    #expect(directory.names.count == 3)
+    let temporary = [250, 255].map { FileSink.temporaryPath(for: "/a/" + String(repeating: "n", count: $0)) }
+    #expect(temporary[0] != temporary[1] && temporary.allSatisfy { $0.utf8.count <= 3 + 255 })
+  }
+
+  @Test("A symbolic link leads to the file that is written", arguments: ["target", "absent", "chain"])
+  func link(to target: String) throws {
+    let server = try server()
+    defer { server.stop() }
+    let directory = try TemporaryDirectory()
+    _ = directory.write("target", "old")
+    symlink("target", "\(directory.path)/chain")
+    symlink(target, "\(directory.path)/link")
+    let client = Client()
+    #expect(client.get(server.url("/x")) { $0.destination = .file(path: "\(directory.path)/link") }.error == nil)
+    #expect(directory.read(target) == "content")
+    #expect(directory.read("target") == (target == "absent" ? "old" : "content"))
+    var status = stat()
+    #expect(lstat("\(directory.path)/link", &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
   }
 
   @Test("Two tasks to one place: the second is refused, not mixed in")

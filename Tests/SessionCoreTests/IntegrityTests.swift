@@ -22,7 +22,8 @@ struct DigestTests {
     (["sha-256=:\(sha256):"], .sha256), (["md5=:\(md5):, sha-256=:\(sha256):"], .sha256),
     (["unixsum=:AAAA:", " sha-256 = :\(sha256): "], .sha256), (["sha-256=\(sha256)"], nil), (["sha-256=:AAAA:"], nil),
     (["sha-257=:\(sha256):"], nil), ([""], nil), (["sha-256=:"], nil), (["=:x:"], nil), ([], nil),
-    (["sha-256=:!!!:"], nil),
+    (["sha-256=:!!!:"], nil), (["sha-256=:\(sha256):;x=1"], .sha256), (["sha-256=:\(sha256):; a;b=:AA==:"], .sha256),
+    (["md5=:\(md5):;x=\"a,\\\"b\", sha-256=:\(sha256):"], .sha256), (["sha-256=:\(sha256):x"], nil),
   ]
 
   @Test("RFC 9530 fields: the strongest that is understood", arguments: structured.indices)

@@ -92,6 +92,18 @@ struct StreamMachineTests {
     }
   }
 
+  @Test("Where the connection has ended before, what came is read to its end, and nothing is written")
+  func begunAtTheEnd() {
+    var machine = StreamMachine()
+    machine.beginEnded()
+    #expect(machine.handle(.received(available: 3)) == [])
+    #expect(machine.handle(.inputEnded) == [.tellReadClosed])
+    #expect(machine.handle(.write(id: 1)) == [.refuseWrite(id: 1)])
+    #expect(machine.handle(.read(id: 2, minimum: 1, maximum: 2)) == [.deliver(id: 2, count: 2, atEnd: false)])
+    #expect(machine.handle(.read(id: 3, minimum: 4, maximum: 9)) == [.deliver(id: 3, count: 1, atEnd: true)])
+    #expect(machine.handle(.closeWrite) == [.shutDownOutput, .tellWriteClosed, .complete(success: true)])
+  }
+
   @Test("A failure ends every life once, at every point, and what is asked for later is refused")
   func failureEverywhere() {
     for life in Self.lives {

@@ -81,7 +81,7 @@ struct TaskMachineTests {
       [
         (.turnGranted, .attach), (.head(.finalAsking), .askResponse),
         (.ended(.success(undelivered: false, settles: false)), .none),
-        (.responseBecomesStream, .complete(success: false)),
+        (.responseBecomesStream, .becomeStream), (.failed, .complete(success: false)),
       ]
     ),
     (

@@ -1,7 +1,7 @@
 -- Background sessions: their download and upload tasks go on across the runs of a script.
 --
 -- Each such task has a record in the locked directory of its session (httpscript.background): written when the task
--- is made, started or suspended and when it has ended, removed when its handlers have been told. A process
+-- is made, changed, started or suspended and when it has ended, removed when its handlers have been told. A process
 -- that makes a session of the same identifier later gets the tasks that are left: it goes on with what had not ended,
 -- and tells of what had.
 
@@ -80,8 +80,13 @@ end
 
 -- Tasks -------------------------------------------------------------------------------------------------------------
 
+-- A field has been set that the record has too. What has ended is recorded as it was then.
+local function note_field(self)
+  if self.is_recorded and not self.done_for and not self.completing then keep(self) end
+end
+
 local own = {}
-local Class = task.subclass(own)
+local Class = task.subclass(own, note_field)
 
 function own:_starter()
   if self.kind == "download" then
@@ -215,7 +220,7 @@ end
 
 local function restore_task(session, number, stored, req)
   local one = task.new(session, stored.kind, number, req, nil, Class)
-  one.description, one.initial_data, one.is_recorded = stored.description, stored.resume_data, true
+  one._description, one.initial_data, one.is_recorded = stored.description, stored.resume_data, true
   local priority = tonumber(stored.priority)
   if priority and priority ~= one.priority then one._priority = priority end
   session._open_tasks = session._open_tasks + 1

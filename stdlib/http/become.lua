@@ -37,7 +37,7 @@ end
 -- The body goes to a file from its first byte on, once the delegate knows the new task.
 function become.become_download(old, head)
   local number = old.number
-  replace(old, old.session:_task("download", old.original_request, old.settings), head)
+  replace(old, old.session:_task("download", old._request or old.original_request, old.settings), head)
   finish(old, "did_become_download_task")
   core.answer_response(number, "become_download")
 end
@@ -45,7 +45,7 @@ end
 -- The delegate's handler may use the stream already.
 function become.become_stream(old, head)
   local number = old.number
-  replace(old, old.session:_task("stream", old.original_request, nil, nil, stream.class), head)
+  replace(old, old.session:_task("stream", old._request or old.original_request, nil, nil, stream.class), head)
   core.answer_response(number, "become_stream")
   finish(old, "did_become_stream_task")
 end

@@ -13,9 +13,13 @@ for name, size in pairs(SIZES) do BY_SIZE[size] = name end
 
 -- "sha256:…" in lower case; nil for what has another form. Raises for what is nearly that.
 local function literal(text)
-  local name, digits = text:match("^%s*([%w-]+):%s*(%x+)%s*$")
+  local name, digits = text:match("^%s*([%w-]+):%s*(.-)%s*$")
   if not name then return nil end
   name = name:lower():gsub("-", "")
+  if digits == "" or digits:find("%X") then
+    if not SIZES[name] then return nil end
+    options.misuse("option 'checksum': after '%s:' there must be %d hexadecimal digits", name, SIZES[name])
+  end
   options.expect_word(name, SIZES, "checksum")
   if #digits ~= SIZES[name] then
     options.misuse("option 'checksum': a %s has %d hexadecimal digits, not %d", name, SIZES[name], #digits)

@@ -61,9 +61,17 @@ local function netscape_text(list)
   return table.concat(lines, "\n") .. "\n", #lines - 1
 end
 
+-- Lines that are none are passed over, unless there is nothing else.
 local function cookies_of_netscape(text)
-  local list = {}
-  for line in text:gmatch("[^\n]+") do list[#list + 1] = cookie_of_line(line) end
+  local list, has_other = {}, false
+  for line in text:gmatch("[^\n]+") do
+    local cookie = cookie_of_line(line)
+    list[#list + 1] = cookie
+    has_other = has_other or not cookie and not line:find("^#") and line:find("%S") ~= nil
+  end
+  if has_other and #list == 0 then
+    return failure("cannot_parse_response", "it is neither a Netscape file of cookies nor JSON")
+  end
   return list
 end
 
@@ -87,10 +95,12 @@ end
 
 local function cookies_of_json(text)
   local decoded, err = json.decode(text)
-  if decoded == nil then return nil, err end
-  if type(decoded) ~= "table" or decoded[1] == nil and next(decoded) ~= nil then
-    return failure("cannot_parse_response", "the JSON is no list of cookies")
+  if decoded == nil then
+    -- What stands there may be a secret.
+    local place = err.message:match("^line %d+, column %d+")
+    return failure("cannot_parse_response", "it is no JSON" .. (place and " (" .. place .. ")" or ""))
   end
+  if not text:find("^%s*%[") then return failure("cannot_parse_response", "its JSON is no list of cookies") end
   local list = {}
   for _, one in ipairs(decoded) do
     local cookie = {}
@@ -124,11 +134,9 @@ end
 function files.import(storage, path)
   local text, err = read(path)
   if not text then return nil, err end
-  local list = cookies_of_netscape(text)
-  if kind_of(text) == "JSON" then
-    list, err = cookies_of_json(text)
-    if not list then return nil, err end
-  end
+  local parse = text:find("^%s*[%[{]") and cookies_of_json or cookies_of_netscape
+  local list, problem = parse(text)
+  if not list then return failure(problem.code, ("cannot import %s: %s"):format(path, problem.message)) end
   local count = 0
   for _, cookie in ipairs(list) do
     local fine, kept = pcall(storage.set, storage, cookie)

@@ -37,7 +37,7 @@ function cookies.native(value)
   return type(value) == "table" and debug.getmetatable(value) == CookieStorage and rawget(value, NATIVE) or nil
 end
 
--- http.cookie_storage{ path = path } -> storage; without a path, one in memory.
+-- http.cookie_storage{ path = path } -> storage | nil, err; without a path, one in memory.
 function cookies.new(given)
   if type(given) == "string" then given = { path = given } end
   given = options.check(given, { path = "string" }, "argument #1 of http.cookie_storage")
@@ -46,6 +46,10 @@ function cookies.new(given)
   if text_kind then
     return nil, errors.new { domain = "file", code = "cannot_open_file",
       message = ("%s is a %s file of cookies, not a storage; import it into one"):format(path, text_kind) }
+  end
+  if path and require("httpscript.file").is_foreign(path) then
+    return nil, errors.new { domain = "file", code = "cannot_open_file",
+      message = path .. " holds something else than a cookie storage" }
   end
   return cookies.wrap(native.storage(path))
 end
@@ -117,11 +121,12 @@ end
 -- Without a domain, the cookie is for the host of `url` alone.
 local function set_fields(storage, given, url)
   options.check(given, FIELDS, "a cookie")
+  local host = url and host_of(url):lower()
   local domain, has_dot = given.domain, false
   if domain then
     domain, has_dot = plain_domain(domain)
-  elseif url then
-    domain = host_of(url):lower()
+  elseif host then
+    domain = host
   else
     misuse("a cookie needs a 'domain', or argument #2 of set a URL")
   end
@@ -131,7 +136,7 @@ local function set_fields(storage, given, url)
   if given.same_site then options.expect_word(given.same_site:lower(), SAME_SITE, "same_site") end
   return result_of(storage:set(given.name or "", given.value or "", domain, given.path or "/",
     given.expires or false, given.secure or false, given.http_only or false, (given.same_site or ""):lower(),
-    host_only, given.created))
+    host_only, given.created, host))
 end
 
 -- storage:set(cookie, [url]) or storage:set(line, url) -> cookie | nil, err. A line is the value of a Set-Cookie field,

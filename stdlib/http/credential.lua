@@ -46,6 +46,7 @@ function credential.new(given)
   for name, value in next, given do
     if type(value) == "string" then options.text(value, "a credential's '" .. name .. "'") end
   end
+  if given.token and given.token:find("%c") then options.misuse("a credential's 'token' has a control character") end
   if kind.name == "trust" and not require("http.server_trust").is(given.trust) then
     options.misuse("a credential's 'trust' must be the server_trust of a challenge, not %s", type(given.trust))
   end

@@ -165,6 +165,9 @@ function stores.new(given)
     local problem = native.problem(file)
     if problem then return failure("no_permissions_to_read_file", problem) end
   end
+  if path and require("httpscript.file").is_foreign(path) then
+    return failure("cannot_open_file", path .. " holds something else than a credential storage")
+  end
   return wrap(native.storage(path, given.keyring or false, netrc, words.user, words.timeout, table.unpack(words)))
 end
 

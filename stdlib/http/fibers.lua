@@ -17,8 +17,11 @@ local misuse = options.misuse
 
 local fibers = {}
 
--- Fiber number -> record { scope, interrupt }, for the fibers of jobs and the workers that work for one.
+-- Fiber number -> record { scope, interrupt }, for the fibers of jobs and the workers that work for one; and for those
+-- of handlers that are not to wait any more, with what goes on without them: { go_on, task, refusals }.
 local records = {}
+-- After so many waits that it was refused, a handler is not gone on with.
+local LAST_REFUSAL <const> = 10
 -- Timer number -> record that waits for it.
 local timers = {}
 -- What failed and was not looked at by anybody, with its place in time: reported at the end.
@@ -42,14 +45,38 @@ function fibers.require_yieldable()
     .. "is on the call stack")
 end
 
--- Raises what `job:cancel()` left for the calling fiber.
-local function check_interrupt(record)
-  if record and record.interrupt then
-    local reason = record.interrupt
-    record.interrupt = nil
-    error(reason, 0)
+-- A handler that was interrupted before waits again. The loop turns first, so that one that tries for ever keeps nobody
+-- from anything; and one that does not give up ends here, where the task goes on without it.
+local function refuse(record)
+  if not native.can_park() then return end
+  local fiber = current()
+  record.refusals = record.refusals + 1
+  if record.refusals > LAST_REFUSAL then
+    local go_on, task = record.go_on, record.task
+    fibers.exit(fiber)
+    core.abandon(fiber)
+    go_on(task)
+  else
+    wake(fiber)
   end
+  park()
 end
+
+-- Raises what `job:cancel()` left for the calling fiber, or the end of the task whose handler waits.
+local function check_interrupt(record)
+  local reason = record and record.interrupt
+  if not reason then return end
+  if not record.go_on then
+    record.interrupt = nil
+  elseif not record.refusals then
+    record.refusals = 0
+  else
+    refuse(record)
+  end
+  error(reason, 0)
+end
+
+native.yielded(function() check_interrupt(records[current()]) end)
 
 -- Whether something that waits may be begun here; raises in a job that has been cancelled. At the script's end it
 -- lets the loop turn first: a script that tries again and again must not keep the process from ending.
@@ -182,12 +209,13 @@ function fibers.run(fn, argument)
   end
 end
 
--- Has a worker's fiber raise the reason where it waits, unless it is about to raise another.
-function fibers.interrupt(fiber, reason)
+-- Has the fiber of a task's handler raise the reason where it waits, unless it is about to raise another, and wherever
+-- it waits again. Where it does not give up, it is ended, and go_on(task) is called.
+function fibers.interrupt(fiber, reason, go_on, task)
   local record = records[fiber] or { scope = false }
   if record.interrupt then return end
   records[fiber] = record
-  record.interrupt = reason
+  record.interrupt, record.go_on, record.task, record.refusals = reason, go_on, task, nil
   core.cancel_call(fiber)
   wake(fiber)
 end
@@ -230,7 +258,7 @@ end
 function fibers.shield(fiber)
   local part = records[fiber]
   if not part then return end
-  part.interrupt = nil
+  part.interrupt, part.go_on, part.task = nil, nil, nil
   if not part.is_member then return end
   part.is_member = false
   scopes.leave(part.scope, part)
@@ -240,7 +268,7 @@ end
 function fibers.exit(fiber)
   local part = records[fiber]
   if not part then return end
-  records[fiber], part.interrupt = nil, nil
+  records[fiber], part.interrupt, part.go_on, part.task = nil, nil, nil, nil
   if not part.is_member then return end
   part.is_member = false
   scopes.leave(part.scope, part)

@@ -115,11 +115,12 @@ function headers.from(given)
   -- Most requests have no fields of their own: their list is made with the first one.
   local result = setmetatable({}, Headers)
   if given == nil then return result end
-  options.expect(given, "table", "'headers'")
   if headers.is(given) then
+    if next(given) == nil then return result end
     for name, value in pairs(given) do result:add(name, value) end
     return result
   end
+  options.expect(given, "table", "'headers'")
   for _, pair in ipairs(given) do
     options.expect(pair, "table", "an item of 'headers'")
     result:add(pair[1] or pair.name, pair[2] or pair.value)

@@ -113,9 +113,9 @@ local function fetch_file(session, file, given)
   local mirrors = {}
   for index = 2, #file.urls do mirrors[#mirrors + 1] = file.urls[index].url end
   local path = (given.directory or ".") .. "/" .. file.name
-  local result, err = session:get(file.urls[1].url, {
+  local result, err = session:_get(file.urls[1].url, {
     sink = path, mirrors = mirrors, segments = given.segments or math.max(2, math.min(#file.urls, 6)),
-    checksum = checksum_of(file), pieces = file.pieces,
+    checksum = checksum_of(file), checksum_source = "the Metalink document", pieces = file.pieces,
   })
   if result then result, err = result:validate() end
   if not result then return nil, err end

@@ -46,12 +46,12 @@ end
 
 -- Record -> { task_interval = { start, duration }, redirect_count, transaction_metrics }.
 function metrics.unpack(record)
-  local start, duration, count, position = string.unpack("=ddi8", record, COUNTS_SIZE + 1)
+  local start, duration, redirects, count, position = string.unpack("=ddi8i8", record, COUNTS_SIZE + 1)
   local transactions = {}
   for i = 1, count do transactions[i], position = read_transaction(record, position) end
   return {
     task_interval = { start = start, duration = duration },
-    redirect_count = math.max(0, count - 1),
+    redirect_count = redirects,
     transaction_metrics = transactions,
   }
 end

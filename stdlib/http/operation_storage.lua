@@ -9,12 +9,11 @@ local transfer = require "http.operation_transfer"
 local storage = {}
 
 local MARK = "httpscript operation 2\n"
-local SECRET = { authorization = true, cookie = true, ["proxy-authorization"] = true }
 
 local function without_secrets(list)
   local kept = headers.from(nil)
   for name, value in pairs(list) do
-    if not SECRET[name:lower()] then kept:add(name, value) end
+    if not request.is_secret(name) then kept:add(name, value) end
   end
   return kept
 end

@@ -88,10 +88,15 @@ end
 
 function methods:copy()
   options.receiver(self, Request, "request:copy")
-  local made = setmetatable({}, Request)
-  for name, value in next, self do made[name] = value end
-  made.headers = headers.from(self.headers)
-  return made
+  -- What most have is named, so that the table is made once in its size.
+  local made = {
+    url = self.url, method = self.method, headers = headers.from(self.headers), body = self.body,
+    timeout = self.timeout,
+  }
+  for name, value in next, self do
+    if made[name] == nil then made[name] = value end
+  end
+  return setmetatable(made, Request)
 end
 
 function Request:__tostring() return tostring(self.method) .. " " .. request.shown_url(tostring(self.url)) end
@@ -101,8 +106,8 @@ function request.shown_url(url)
   return (url:gsub("^(%a[%w+.-]*://)[^/?#@]*@", "%1"))
 end
 
--- Names of header fields that carry secrets: those of HTTP, and what services call theirs.
-local function is_secret(name)
+-- Whether a header field's name is of those that carry secrets: HTTP's, and what services call theirs.
+function request.is_secret(name)
   name = name:lower()
   for _, word in ipairs { "authorization", "cookie", "token", "secret", "password", "api-key", "apikey" } do
     if name:find(word, 1, true) then return true end
@@ -130,7 +135,7 @@ function methods:curl(given)
     parts[#parts + 1] = "-X " .. quote(self.method)
   end
   for name, value in pairs(self.headers) do
-    if is_secret(name) and not reveal then value = "***" end
+    if request.is_secret(name) and not reveal then value = "***" end
     parts[#parts + 1] = "-H " .. quote(value == "" and name .. ";" or name .. ": " .. value)
   end
   -- What curl would add to a body by itself.

@@ -75,6 +75,15 @@ function Policy:_backoff(attempt)
   return delay * (1 - math.random() / 2)
 end
 
+-- The statuses that are tried again, as a text with spaces between them.
+function Policy:_status_text()
+  local list = {}
+  for status in pairs(self.statuses) do
+    if math.type(status) == "integer" then list[#list + 1] = status end
+  end
+  return table.concat(list, " ")
+end
+
 -- Whether the failure may be gone in a moment.
 function Policy:_is_transient(response, err)
   if err then return err.domain == "url" and TRANSIENT[err.code] == true end

@@ -3,7 +3,7 @@
 -- The pieces go into the temporary file beside the destination, each by a request of its own for its range of one
 -- version of the file (If-Range with a strong validator). A journal beside it has the digest of each piece that is
 -- whole and on the disk: what an earlier run left is used as far as it still has these digests. A server that will not
--- have it so is asked for the whole file in one request.
+-- have it so is asked for the whole file in one request. So is each mirror in turn where the pieces are not the file.
 
 local part_file = require "httpscript.part"
 local errors = require "http.errors"
@@ -140,6 +140,12 @@ local function piece_size(self, total)
   return (size + 65535) // 65536 * 65536
 end
 
+-- What is wrong with the place, as any other request that writes there would say it.
+local function place_error(self, problem)
+  problem.domain, problem.url = "url", request.shown_url(self.req.url)
+  return errors.new(problem)
+end
+
 -- What is to be fetched -> true | nil, err
 local function prepare(self, found)
   local plan = { total = found.total, validator = found.validator, done = {} }
@@ -149,7 +155,7 @@ local function prepare(self, found)
     verify(self, plan, digests)
   end
   local ok, problem = self.part:allocate(plan.total)
-  if not ok then return nil, errors.new(problem) end
+  if not ok then return nil, place_error(self, problem) end
   self.plan = plan
   return write_journal(self, plan)
 end
@@ -177,8 +183,9 @@ local function is_published(self, index)
   return self.part:digest(pieces.algorithm, offset, count) == wanted
 end
 
-local function note_done(self, index, digest)
+local function note_done(self, index, digest, source)
   local _, count = piece_range(self.plan, index)
+  source.has_given = true
   self.plan.done[index] = digest
   self.journal:write(index, " ", digest, "\n")
   self.finished, self.under_way[index] = self.finished + count, nil
@@ -200,14 +207,22 @@ local function try_piece(self, index, source)
   return self.session:_attempt(request_for(self.req, source.url, range, validator), settings)
 end
 
--- A source that can be asked: its file is of the right length, and where the pieces of several are mixed, a checksum of
--- the whole will tell whether they fit.
+-- Whether the pieces of two sources may be mixed: their files look the same, and a checksum of the whole will tell.
+-- Where there is one of each piece, what is wrong is not taken, and the sources may call the file what they like.
+local function is_same_version(self, found)
+  if found.total ~= self.plan.total then return false end
+  if self.given.pieces then return true end
+  local is_tag = found.validator:find("^e") and self.plan.validator:find("^e")
+  return not is_tag or found.validator == self.plan.validator
+end
+
+-- A source that can be asked for pieces.
 local function is_usable(self, source)
   if source.is_dead then return false end
   if source.validator then return true end
   if not self.checksum then return false end
   local found = probe(self, source)
-  if not found or found.total ~= self.plan.total then
+  if not found or not is_same_version(self, found) then
     source.is_dead = true
     return false
   end
@@ -231,7 +246,7 @@ local function fetch_piece(self, index)
     if not source then break end
     local result, err = try_piece(self, index, source)
     if result and result.status == 206 and is_published(self, index) then
-      return note_done(self, index, result.body)
+      return note_done(self, index, result.body, source)
     end
     self.under_way[index] = nil
     last = err or errors.new {
@@ -252,6 +267,7 @@ local function fetch_pieces(self)
   for index = 0, count - 1 do
     if self.plan.done[index] then
       self.finished = self.finished + select(2, piece_range(self.plan, index))
+      self.has_earlier = true
     else
       missing[#missing + 1] = index
     end
@@ -261,20 +277,36 @@ end
 
 -- The whole ---------------------------------------------------------------------------------------------------------
 
-local function check_whole(self)
-  if not self.checksum then return true end
-  local algorithm, wanted = self.checksum:match("^(%w+):(%x+)$")
-  local digest
-  repeat
-    digest = self.part:digest_whole(algorithm, STEP)
-    fibers.sleep(0)
-  until digest
-  if digest == wanted then return true end
-  self.part:discard()
-  return nil, errors.new {
-    domain = "url", code = "checksum_mismatch", url = self.req.url,
-    message = ("the %s of what came is %s, and not %s (the option checksum)"):format(algorithm, digest, wanted),
-  }
+-- What the digest of the whole must be: a list of who says so and what.
+local function expectations(self, head)
+  local list, known = {}, {}
+  local function add(source, text, ...)
+    if not source then return end
+    if text and not known[text] then list[#list + 1] = { source = source, text = text } end
+    if text then known[text] = true end
+    return add(...)
+  end
+  add(self.given.checksum_source or "the option checksum", self.checksum,
+    part_file.digests(rawget(head, "_block") or ""))
+  return list
+end
+
+local function check_whole(self, head)
+  for _, one in ipairs(expectations(self, head)) do
+    local algorithm, wanted = one.text:match("^(%w+):(%x+)$")
+    local digest
+    repeat
+      digest = self.part:digest_whole(algorithm, STEP)
+      fibers.sleep(0)
+    until digest
+    if digest ~= wanted then
+      return nil, errors.new {
+        domain = "url", code = "checksum_mismatch", url = request.shown_url(self.req.url),
+        message = ("the %s of what came is %s, and not %s (%s)"):format(algorithm, digest, wanted, one.source),
+      }
+    end
+  end
+  return true
 end
 
 -- The response of the first request, as it would be for the whole file.
@@ -297,29 +329,73 @@ local function close(self)
 end
 
 local function finish(self, head)
-  local fine, err = check_whole(self)
-  if not fine then return nil, err end
   local ok, problem = self.part:commit()
-  if not ok then return nil, errors.new(problem) end
+  if not ok then return nil, place_error(self, problem) end
   os.remove(journal_path(self))
   return make_response(self, head)
 end
 
--- One request for everything; an earlier run's pieces are of no use.
-local function fetch_in_one(self)
-  self.part:discard()
+-- Statuses of error pages, which no mirror's file is to be mixed with.
+local function error_statuses()
+  local list = {}
+  for status = 400, 599 do list[#list + 1] = status end
+  return table.concat(list, " ")
+end
+
+-- Whether a device or a pipe may have been given something, which cannot be taken back.
+local function is_given(self, err)
+  local head = err and err.response
+  return not self.part and head ~= nil and head.status // 100 == 2
+end
+
+-- One request for everything, to each source in turn as long as none gives the right file; an earlier run's pieces are
+-- of no use. `mismatch`: the error of wrong bytes that came before.
+local function fetch_in_one(self, mismatch)
+  if self.part then self.part:discard() end
   local given = without_own(self.given, {
     sink = self.path, checksum = self.checksum, progress = self.progress, max_body = self.given.max_body,
+    collected_statuses = not self.part and error_statuses() or nil,
   })
   local result, err
   for _, source in ipairs(self.sources) do
-    result, err = self.session:_attempt(request_for(self.req, source.url), given)
-    if result and result.status < 400 then return result end
+    if not source.is_wrong then
+      result, err = self.session:_attempt(request_for(self.req, source.url), given)
+      if result and result.status < 400 or is_given(self, err) then return result, err end
+      if err and (err.code == "cancelled" or err.domain ~= "url") then return nil, err end
+      if err and err.code == "checksum_mismatch" then mismatch = mismatch or err end
+    end
   end
+  -- That a file was wrong tells more than that another place has none.
+  if mismatch then return nil, mismatch end
   return result, err
 end
 
--- The first source that lets the file be had in pieces -> what it said of the file | nil, what one gave that did not.
+-- The pieces are not the file. A source that all of them are from need not be asked again.
+local function fetch_right(self, mismatch)
+  local givers = {}
+  for _, source in ipairs(self.sources) do
+    if source.has_given then givers[#givers + 1] = source end
+  end
+  if #givers == 1 and not self.has_earlier then givers[1].is_wrong = true end
+  return fetch_in_one(self, mismatch)
+end
+
+-- Whether another source than those the pieces are from has the file, and can be reached.
+local function has_other(self)
+  for _, source in ipairs(self.sources) do
+    if not source.validator then
+      local found, other = probe(self, source)
+      if found or other and not errors.is(other) and other.status < 400 then return true end
+    end
+  end
+  return false
+end
+
+-- A server that was not reached has not said that it will not have it so.
+local function is_unreached(other) return errors.is(other) and (TRANSIENT[other.code] or other.code == "cancelled") end
+
+-- The first source that lets the file be had in pieces -> what it said of the file | nil, what one gave that did not
+-- (the first that was reached, where there is one).
 local function find_source(self)
   local instead
   for _, source in ipairs(self.sources) do
@@ -329,7 +405,7 @@ local function find_source(self)
       return found
     end
     source.is_dead = true
-    instead = instead or other
+    if instead == nil or is_unreached(instead) then instead = other end
   end
   return nil, instead
 end
@@ -337,17 +413,29 @@ end
 local function run(self)
   local found, instead = find_source(self)
   if not found then
-    -- A server that was not reached has not said that it will not have it so: what is there stays for the next run.
-    local is_unreached = errors.is(instead) and (TRANSIENT[instead.code] or instead.code == "cancelled")
-    if is_unreached then return nil, instead end
+    -- What is there stays for the next run.
+    if is_unreached(instead) then return nil, instead end
     return fetch_in_one(self)
+  end
+  local most = self.given.max_body
+  if most and found.total > most then
+    return nil, errors.new {
+      domain = "url", code = "data_length_exceeds_maximum", url = request.shown_url(self.req.url),
+      message = ("the response body is longer than %d bytes"):format(most),
+    }
   end
   local fine, err = prepare(self, found)
   if not fine then return nil, err end
   local ok, raised = fetch_pieces(self)
-  if ok then return finish(self, found.head) end
+  if ok then
+    local is_right, mismatch = check_whole(self, found.head)
+    if is_right then return finish(self, found.head) end
+    return fetch_right(self, mismatch)
+  end
   if not errors.is(raised) then error(raised, 0) end
   if raised.code == "bad_server_response" then return fetch_in_one(self) end
+  -- What is there stays for the next run, unless a mirror can be had instead.
+  if TRANSIENT[raised.code] and has_other(self) then return fetch_in_one(self) end
   return nil, raised
 end
 
@@ -362,13 +450,16 @@ function segments.fetch(session, req, given)
   for _, url in ipairs(given.mirrors or {}) do
     sources[#sources + 1] = { url = options.expect(url, "string", "an item of option 'mirrors'") }
   end
-  local part, problem = part_file.open(given.sink)
-  if not part then return nil, errors.new(problem) end
   local self = {
-    session = session, req = req, given = given, path = given.sink, sources = sources, part = part,
+    session = session, req = req, given = given, path = given.sink, sources = sources, part = nil,
     count = given.segments or 1, checksum = given.checksum, progress = given.progress, journal = nil,
-    finished = 0, under_way = {}, told = -1, plan = nil,
+    finished = 0, under_way = {}, told = -1, plan = nil, has_earlier = false,
   }
+  -- A device or a pipe takes the bytes in their order only.
+  if part_file.is_stream(given.sink) then return fetch_in_one(self) end
+  local problem
+  self.part, problem = part_file.open(given.sink)
+  if not self.part then return nil, place_error(self, problem) end
   local ok, result, err = pcall(run, self)
   close(self)
   if not ok then error(result, 0) end

@@ -24,11 +24,25 @@ session.methods, session.class = methods, Session
 -- `session.configuration` is a copy each time, as Apple's is.
 function Session.__index(self, name)
   if name == "configuration" then return configuration.copy(rawget(self, "_configuration") or nil) end
+  if name == "description" then return rawget(self, "_description") end
   return methods[name]
 end
 
+-- What a script may set, and the types.
+local WRITABLE = { description = "string", delegate = "table|userdata" }
+
+-- Only for a field that is not there yet.
 function Session.__newindex(self, name, value)
   if name == "configuration" then misuse("a session's configuration cannot be changed") end
+  local types = WRITABLE[name]
+  if types then
+    if value ~= nil then options.expect(value, types, "a session's '" .. name .. "'") end
+    return rawset(self, name == "description" and "_description" or name, value)
+  end
+  if methods[name] then misuse("a session's '%s' cannot be set", name) end
+  -- Names like none of ours are the script's own.
+  local near = type(name) == "string" and name:sub(1, 1) ~= "_" and options.nearest(name, WRITABLE)
+  if near then misuse("a session has no field '%s' (did you mean '%s'?)", name, near) end
   rawset(self, name, value)
 end
 
@@ -113,6 +127,7 @@ end
 
 -- As everywhere, a handler that raises ends the task; who made it sees that when the task is waited for.
 local function tell_creation(self, one)
+  one:_hide_request()
   local ok, raised = xpcall(self.delegate.did_create_task, errors.capture, self, one)
   if ok then return end
   steps.handler_failed(one, raised)

@@ -71,6 +71,10 @@ local NAMED = {
   http_should_handle_cookies = function(req) return req.http_should_handle_cookies == false and "0" or nil end,
   main_document_url = function(req) return req.main_document_url end,
   checksum = function(_, given) return given.checksum end,
+  -- Who says so, where it is not the option.
+  checksum_source = function(_, given) return given.checksum_source end,
+  -- Of which answers the body goes into the response, whatever the sink: the call will be made again (http.retry).
+  collected_statuses = function(_, given) return given.collected_statuses end,
   -- Where a part of a file goes (http.segments).
   window = function(_, given)
     local window = given.window

@@ -136,12 +136,16 @@ local function begin(self)
   finish(self)
 end
 
+-- Another fiber goes on with what stands in the queue.
+local function go_on(self)
+  self.draining = true
+  fibers.run(begin, self)
+end
+
 -- Does a step in the loop's next turn, behind the fibers that have been woken before.
 function steps.perform_later(self, step, ...)
   add(self, step, ...)
-  if self.draining then return end
-  self.draining = true
-  fibers.run(begin, self)
+  if not self.draining then go_on(self) end
 end
 
 -- The same as steps.perform with the step that ends the task, which does not raise.
@@ -155,12 +159,18 @@ function steps.perform_last(self, step)
   finish(self)
 end
 
+-- A handler under way is to raise the reason where it waits; if it then waits on and on, the task goes on without it.
+function steps.interrupt_handler(self, reason)
+  local fiber = self.draining
+  if fiber and fiber ~= true then fibers.interrupt(fiber, reason, go_on, self) end
+end
+
 -- The task has been cancelled or its time is over: a handler that waits for something is not waited for, unless it
 -- asked for the end itself.
 function steps.interrupt(self)
   if not self.draining or self.is_ended_by_handler then return end
   self.interruption = errors.cancelled("the handler's task has ended")
-  if self.draining ~= true then fibers.interrupt(self.draining, self.interruption) end
+  steps.interrupt_handler(self, self.interruption)
 end
 
 -- Steps -------------------------------------------------------------------------------------------------------------
@@ -230,6 +240,11 @@ function steps.waiting_for_connectivity(self)
   if handler then handler(self.session, self) end
 end
 
+-- An open file as a function that takes the pieces of a body.
+function steps.writer(file)
+  return function(data) assert(file:write(data)) end
+end
+
 function steps.data(self, data)
   if self.sink then
     self.sink(data)
@@ -280,8 +295,33 @@ function steps.finished_downloading(self)
   steps.drop_location(self)
 end
 
+-- The readers of requests' bodies that have been read from: for a second task they would be at their end.
+local begun_readers = setmetatable({}, { __mode = "k" })
+
+-- What keeps a task from using this reader of its request's body, or nil.
+function steps.reader_problem(self, reader)
+  if not begun_readers[reader] then return nil end
+  return errors.new {
+    domain = "url", code = "request_body_stream_exhausted", url = request.shown_url(self.original_request.url),
+    message = "the body's reader function has been read from by another task",
+  }
+end
+
+-- Begins to read the request's own body; answers whether that is possible.
+local function begin_reader(self, reader)
+  self.own_reader = false
+  local problem = steps.reader_problem(self, reader)
+  begun_readers[reader] = true
+  if not problem then return true end
+  self.failure = problem
+  core.cancel(self.number)
+  return false
+end
+
 function steps.body_chunk(self, size)
-  local chunk = self.reader(size)
+  local reader = self.reader
+  if reader == self.own_reader and not begin_reader(self, reader) then return end
+  local chunk = reader(size)
   if self.completing then return end
   if chunk ~= nil and type(chunk) ~= "string" then
     error("the body's reader function must return a string or nil, not " .. type(chunk), 0)

@@ -187,18 +187,18 @@ local function apply(self, settings)
   local sink = settings.sink
   if type(sink) == "string" then
     self.sink_path = sink
-  elseif type(sink) == "userdata" then
-    self.sink = function(data) assert(sink:write(data)) end
   elseif sink then
-    self.sink = sink
+    self.sink = type(sink) == "userdata" and steps.writer(sink) or sink
   end
 end
 
 -- Makes a task, suspended. `settings` are the options of a call, already checked; `class` is one of `task.subclass`.
 -- What most tasks come to have stands in the constructor, since adding a field later costs a function call.
 function task.new(session, kind, identifier, req, settings, class, completion)
+  local shown = request.is(req) and req:copy() or req
   local self = setmetatable({
-    session = session, kind = kind, identifier = identifier, original_request = req, current_request = req,
+    session = session, kind = kind, identifier = identifier, original_request = shown, current_request = shown,
+    _request = req or false,
     settings = settings, state = "suspended", suspensions = 1, begun = false, scope = false, number = false,
     draining = false, done = false, completing = false, waiter = false, waiters = false, queue = false,
     completion = completion or false, failure = false, interruption = false, _metrics = false, response = nil,
@@ -219,6 +219,14 @@ function task.new_call(session, identifier, req, settings)
   }, Task)
   if settings then apply(self, settings) end
   return self
+end
+
+-- What the script sees of a task's request is a copy from now on: to change it does not change what is sent.
+function methods:_hide_request()
+  local req = self.original_request
+  if self._request or not req then return end
+  local shown = req:copy()
+  self._request, self.original_request, self.current_request = req, shown, shown
 end
 
 local function fail_at_once(self, err)
@@ -243,7 +251,7 @@ function task.enlist(self, problem)
 end
 
 local function start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret, ...)
-  local req, settings = self.original_request, self.settings
+  local req, settings = self._request or self.original_request, self.settings
   core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest, destination, path,
     req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
     settings_of.expectation(settings), settings.decompress ~= false, settings.max_body, self.priority,
@@ -252,7 +260,7 @@ end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
 function task.start_transfer(self)
-  local req = self.original_request
+  local req = self._request or self.original_request
   local kind, value, extra
   local fine, fields = request.check(req)
   if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
@@ -260,8 +268,12 @@ function task.start_transfer(self)
   local scheme, user, secret = settings_of.auth(settings.auth)
   local destination, path = destination_of(self)
   local interest = interest_of(self, destination)
-  if not task.enlist(self, not fine and fields) then return end
-  if type(extra) == "function" then self.reader = extra end
+  local problem = not fine and fields
+  if type(extra) == "function" then
+    self.reader, self.own_reader = extra, extra
+    problem = problem or steps.reader_problem(self, extra)
+  end
+  if not task.enlist(self, problem) then return end
   local number, session = self.number, self.session
   if settings == NO_SETTINGS and kind ~= "parts" and self.priority == 0.5 and request.is_usual(req) then
     return core.start(number, session._number or session:_core(), req.method, req.url, fields, kind, value, interest,
@@ -326,8 +338,7 @@ end
 
 -- The scope it was begun in has been cancelled: a handler that waits for something is not waited for.
 function methods:_scope_ends()
-  local fiber = self.draining
-  if fiber and fiber ~= true then fibers.interrupt(fiber, errors.cancelled("the job was cancelled")) end
+  steps.interrupt_handler(self, errors.cancelled("the job was cancelled"))
   self:cancel()
 end
 
@@ -379,7 +390,8 @@ function methods:copy()
 end
 
 function methods:_copy()
-  return self.session:_task(self.kind, self.original_request:copy(), self.settings, self.completion or nil)
+  local req = self._request or self.original_request
+  return self.session:_task(self.kind, req:copy(), self.settings, self.completion or nil)
 end
 
 -- Stands for a call under way that was made without a task object: it can be looked at, waited for and cancelled.

@@ -11,18 +11,19 @@ local methods = {
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
   _starter = false, _channel = false, became = false, location = false, location_is_taken = false, written = 0,
-  part = false, reader = false, load = false, load_error = false, next_request = false, interruption = false,
+  part = false, reader = false, own_reader = false,
+  load = false, load_error = false, next_request = false, interruption = false,
   stream_body = false, is_recorded = false, is_set_down = false,
   is_ended_by_handler = false, is_closing = false,
   progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
-  priority = 0.5, _metrics = false,
+  priority = 0.5, _metrics = false, _request = false,
 }
 
 local Task = { __name = "http.task", __index = methods }
 
--- A task whose priority has been set: what it is set to is looked at each time.
+-- A task whose priority or description has been set: what it is set to is looked at each time.
 local RankedTask = { __name = "http.task" }
 
 -- A completed task's metrics and counts are unpacked when a script first looks at them; only then is there a function
@@ -37,28 +38,53 @@ local UNPACKED = {
 local function set_priority(self, value)
   options.expect(value, "number", "a task's 'priority'")
   if not (value >= 0 and value <= 1) then options.misuse("a task's 'priority' must be from 0 to 1") end
-  self._priority = value
+  rawset(self, "_priority", value)
   if getmetatable(self) == Task then setmetatable(self, RankedTask) end
   if self.number then core.set_priority(self.number, value) end
 end
 
+local function set_description(self, value)
+  if value ~= nil then options.expect(value, "string", "a task's 'description'") end
+  rawset(self, "_description", value)
+  if getmetatable(self) == Task then setmetatable(self, RankedTask) end
+end
+
+-- What a script may set; and what a task comes to have that is not among `methods`.
+local WRITABLE = { priority = true, description = true, user_info = true }
+local LATER = {
+  user_info = true, response = true, error = true, sent_total = true, sent_expected = true, progress_expected = true,
+}
+
+-- Names like none of ours are the script's own.
+local function check_name(name)
+  if methods[name] ~= nil or name == "metrics" then options.misuse("a task's '%s' cannot be set", name) end
+  local near = type(name) == "string" and options.nearest(name, WRITABLE)
+  if near then options.misuse("a task has no field '%s' (did you mean '%s'?)", name, near) end
+end
+
+-- Only for a field that is not there yet: a task's own code sets the others, and that must cost little.
 function Task.__newindex(self, name, value)
   if name == "priority" then return set_priority(self, value) end
+  if name == "description" then return set_description(self, value) end
+  local default = methods[name]
+  if default == nil and not LATER[name] or type(default) == "function" then check_name(name) end
   rawset(self, name, value)
 end
 
 RankedTask.__newindex, CompletedTask.__newindex = Task.__newindex, Task.__newindex
 
 function RankedTask.__index(self, name)
-  if name == "priority" then return self._priority end
+  if name == "priority" then return rawget(self, "_priority") or methods.priority end
+  if name == "description" then return rawget(self, "_description") end
   return methods[name]
 end
 
 function CompletedTask.__index(self, name)
   if name == "priority" then return rawget(self, "_priority") or methods.priority end
+  if name == "description" then return rawget(self, "_description") end
   if not UNPACKED[name] or not self._metrics then return methods[name] end
   local unpack = require "http.metrics"
-  self.metrics = unpack.unpack(self._metrics)
+  rawset(self, "metrics", unpack.unpack(self._metrics))
   self.count_of_bytes_sent, self.count_of_bytes_received, self.count_of_bytes_expected_to_send,
     self.count_of_bytes_expected_to_receive = unpack.counts(self._metrics)
   return rawget(self, name)
@@ -73,12 +99,36 @@ RankedTask.__tostring, CompletedTask.__tostring = Task.__tostring, Task.__tostri
 -- Each class of tasks has another one for when they are completed.
 local completed_class = { [Task] = CompletedTask, [RankedTask] = CompletedTask, [CompletedTask] = CompletedTask }
 
--- The class of tasks that have these methods beside those of all tasks.
-function classes.subclass(own)
+-- Has a class tell of each change of a task's `priority` and `description`, which stand under other names then.
+local function observe_fields(class, own, observe)
+  function class.__index(self, name)
+    if name == "description" then return rawget(self, "_description") end
+    if name == "priority" then return rawget(self, "_priority") or methods.priority end
+    return own[name]
+  end
+
+  function class.__newindex(self, name, value)
+    if name == "description" then
+      set_description(self, value)
+    elseif name == "priority" then
+      set_priority(self, value)
+    else
+      return rawset(self, name, value)
+    end
+    observe(self)
+  end
+end
+
+-- The class of tasks that have these methods beside those of all tasks. `observe`, where there is one, is told of the
+-- task whose `priority` or `description` has been set.
+function classes.subclass(own, observe)
   setmetatable(own, { __index = methods })
   local class = { __name = "http.task", __index = own, __tostring = Task.__tostring }
   local completed = { __name = "http.task", __tostring = Task.__tostring }
+  if observe then observe_fields(class, own, observe) end
   function completed.__index(self, name)
+    if observe and name == "description" then return rawget(self, "_description") end
+    if observe and name == "priority" then return CompletedTask.__index(self, name) end
     local value = own[name]
     if value ~= nil and not UNPACKED[name] then return value end
     return CompletedTask.__index(self, name)

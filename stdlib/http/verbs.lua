@@ -47,7 +47,10 @@ local function check_values(given)
   if progress ~= nil and progress ~= "bar" and not options.is_callable(progress) then
     misuse("option 'progress' must be a function or \"bar\"")
   end
-  if type(given.sink) == "string" then options.path(given.sink, "option 'sink'") end
+  if type(given.sink) == "string" then
+    if given.sink == "" then misuse("option 'sink' must not be an empty path") end
+    options.path(given.sink, "option 'sink'")
+  end
   for _, name in ipairs { "timeout", "resource_timeout" } do
     if given[name] and is_not_positive(given[name]) then misuse("option '%s' must be more than 0 seconds", name) end
   end
@@ -81,12 +84,51 @@ end
 
 methods._attempt = attempt
 
--- The same options but for one.
-local function with_option(given, option, changed)
+-- The same options but for some.
+local function with_options(given, changed)
   local copy = {}
   for name, value in next, given do copy[name] = value end
-  copy[option] = changed
+  for name, value in next, changed do copy[name] = value end
   return setmetatable(copy, getmetatable(given))
+end
+
+-- What goes to a sink cannot be taken back, unless it is a file that appears when it is whole. So no attempt but the
+-- one that answers the call may give it anything: the body of an answer that is to be repeated does not go there, and
+-- what has begun to go there is not repeated.
+-- -> the options of an attempt, and a function that tells whether the sink may have been given something by one that
+-- ended with this error.
+local function guard_sink(given, policy)
+  local changed, sink = { collected_statuses = policy:_status_text() }, given.sink
+  if type(sink) == "string" then
+    if not require("httpscript.part").is_stream(sink) then return given, function() return false end end
+    return with_options(given, changed), function(err)
+      local head = err and err.response
+      return head ~= nil and head.status // 100 == 2
+    end
+  end
+  local has_begun = false
+  local write = type(sink) == "userdata" and require("http.steps").writer(sink) or sink
+  changed.sink = function(data)
+    has_begun = true
+    write(data)
+  end
+  return with_options(given, changed), function() return has_begun end
+end
+
+-- An attempt, and others as the policy says.
+local function with_retries(self, req, given)
+  local policy = require("http.retry").new(given.retry)
+  local is_begun
+  if given.sink then given, is_begun = guard_sink(given, policy) end
+  local started, count = core.now(), 0
+  while true do
+    count = count + 1
+    local result, err = attempt(self, req, given)
+    if is_begun and is_begun(err) then return result, err end
+    local delay = policy:next(req, count, core.now() - started, result, err)
+    if not delay then return result, err end
+    fibers.sleep(delay)
+  end
 end
 
 -- One call, repeated as the option `retry` says.
@@ -96,28 +138,20 @@ local function repeated(self, method, url, given, make)
   if given and given.checksum then
     local checksum, err = require("http.checksum").resolve(self, given.checksum, req.url)
     if not checksum then return nil, err end
-    given = with_option(given, "checksum", checksum)
+    given = with_options(given, { checksum = checksum })
   end
   if given and (given.segments or given.mirrors or given.resume) then
     return require("http.segments").fetch(self, req, given)
   end
   if not given or not given.retry then return attempt(self, req, given) end
-  local policy = require("http.retry").new(given.retry)
-  local started, count = core.now(), 0
-  while true do
-    count = count + 1
-    local result, err = attempt(self, req, given)
-    local delay = policy:next(req, count, core.now() - started, result, err)
-    if not delay then return result, err end
-    fibers.sleep(delay)
-  end
+  return with_retries(self, req, given)
 end
 
 -- The same with a bar of http.progress for the time it takes, named after the file or the last part of the URL.
 local function with_bar(self, method, url, given, make)
   local name = type(given.sink) == "string" and given.sink or url:gsub("[?#].*$", "")
   local bar = require("http.progress").bar { label = name:match("([^/]+)/*$") or name }
-  local result, err = repeated(self, method, url, with_option(given, "progress", bar), make)
+  local result, err = repeated(self, method, url, with_options(given, { progress = bar }), make)
   if err then
     bar:fail(err)
   elseif result.status >= 400 then
@@ -148,6 +182,12 @@ for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "option
     end
     return perform(self, method, url, given)
   end
+end
+
+-- The same as get, with options that are the library's own as well.
+function methods:_get(url, given)
+  check_values(given)
+  return perform(self, "GET", url, given)
 end
 
 local function send_request(self, given, beside)

@@ -18,8 +18,8 @@
 ---cookie is taken and sent over https only.
 ---
 ---In a file (an SQLite database, mode 0600), several processes may use it at once; what one writes the others see within
----a tenth of a second. A damaged file is set aside as `<path>.damaged` with a warning and a new one begun; where the
----file cannot be used, cookies are kept in memory, with a warning.
+---a tenth of a second. A damaged database is set aside as `<path>.damaged` with a warning and a new one begun; a file
+---that is none is left alone. Where the file cannot be used, cookies are kept in memory, with a warning.
 ---@class http.cookie_storage
 ---@field accept_policy "always"|"never"|"only_from_main_document_domain" For every session that uses the storage; the session's own policy must allow a cookie too. Default "always".
 ---@field path? string The file; nil for a storage in memory.
@@ -32,7 +32,10 @@ function cookie_storage:cookies(url) end
 
 ---Keeps a cookie, in the place of one with the same name, domain, path and `host_only`. A line, the value of a
 ---`Set-Cookie` field, is judged as if the server at `url` had sent it. In a table only name and value are needed, and a
----`domain` or else `url`, to whose host alone the cookie then belongs. A cookie that has expired removes its like.
+---`domain` or else `url`, to whose host alone the cookie then belongs. A `domain` that is a public suffix (`com`, and any
+---name of one label) is refused unless it is `url`'s host or `host_only` is true: then it is for that host alone. A
+---`created` that is given stays as it is; a cookie that takes another's place keeps that one's. A cookie that has expired
+---removes its like.
 ---@param cookie http.cookie|table|string
 ---@param url? string
 ---@return http.cookie|nil cookie As it was kept.
@@ -54,10 +57,11 @@ function cookie_storage:remove_since(date) end
 function cookie_storage:clear() end
 
 ---Adds the cookies of a file: Netscape's format (curl's and wget's cookie jars, browsers' `cookies.txt`) or JSON as
----`export` writes it.
+---`export` writes it. Cookies that `set` would refuse are passed over. With JSON the order of sending is what it was;
+---Netscape's files do not say when a cookie was made, and the one that stands first is the older.
 ---@param path string
 ---@return integer|nil count How many were taken.
----@return http.error? err
+---@return http.error? err Where the file cannot be read, or `cannot_parse_response`: it holds no cookies but something else.
 function cookie_storage:import(path) end
 
 ---Writes all cookies, session cookies too, to a file that only the user can read. Netscape's format has no room for

@@ -17,7 +17,7 @@
 ---On its standard input it is told what is asked for, as git tells its credential helpers: lines `protocol=`, `host=`
 ---(with the port where that is not the usual one), `realm=`, `authentication_method=`, `username=` and an empty line. It
 ---answers with lines `username=` and `password=`, or `token=`; or, as for restic and rclone, with the password alone. A
----status other than 0 means that it has none. What it gives is kept for the session. Its standard error is the script's.
+---status other than 0 means that it has none; one that writes more than 64 KiB is ended, with a warning. What it gives is kept for the session. Its standard error is the script's.
 ---@class http.credential_command
 ---@field [integer] string
 ---@field user? string
@@ -28,7 +28,7 @@
 ---unless its persistence is "none".
 ---
 ---Credentials of persistence "permanent" are in a file (an SQLite database, mode 0600, for several processes at once);
----a file that others can read is refused. The netrc file is asked where nothing is stored: it is read as curl reads it,
+---a file that others can read, or that holds something else, is refused. The netrc file is asked where nothing is stored: it is read as curl reads it,
 ---for schemes that take user and password, and must be mode 0600 too. Where a URL names a user and no password, only that
 ---user's credentials are used, of the file as well.
 ---

@@ -41,9 +41,10 @@ function configurations.ephemeral(fields) end
 ---files only) are recorded, with the secrets in their requests and for the user alone to read, in the directory of the
 ---identifier: in `shared_container`, or else under `$XDG_STATE_HOME/httpscript`. Whatever ends the process, the next one
 ---that makes a session of the identifier finds the tasks that are left by `session:all_tasks()`, with their `identifier`,
----`description` and `priority`: those that were running go on by themselves (a download from where it was, an upload
----from the beginning), those that were suspended stay so, and of those that had ended the delegate is told. At the
----script's end (a signal, `--timeout`, an error) they are set down without a completion: whoever waits gets `cancelled`.
+---`description` and `priority` as they were last set: those that were running go on by themselves (a download from where
+---it was, an upload from the beginning), those that were suspended stay so, and of those that had ended the delegate is
+---told. At the script's end (a signal, `--timeout`, an error) they are set down without a completion: whoever waits gets
+---`cancelled`.
 ---
 ---One process at a time has an identifier, and one session in it. `did_create_task` is called when a task is made, not
 ---when it is found again. Completion functions are refused, and bodies that are no file; other kinds of tasks and calls
@@ -84,7 +85,7 @@ function http.cache(fields) end
 ---A storage for credentials, to be given to a configuration or to be looked into.
 ---@param fields? { path?: string, keyring?: boolean, netrc?: string|boolean, credential_command?: string|http.credential_command } `path`: the file of permanent credentials. `keyring`: keep them in the user's keyring where there is one. `netrc`: a netrc file, or true for `$NETRC` or `~/.netrc`.
 ---@return http.credential_storage|nil storage
----@return http.error? err A file cannot be read, or others can read it.
+---@return http.error? err A file cannot be read, others can read it, or it holds something else.
 function http.credential_storage(fields) end
 
 ---Makes a protection space, for `http.credential_storage`.
@@ -240,20 +241,21 @@ function job:cancel() end
 ---@field redirects? integer|boolean How many to follow (default 20); false for none: the redirect itself is the response.
 ---@field expect_continue? boolean|"auto" Whether to wait for "100 Continue" before the body (default "auto": large bodies).
 ---@field cache_policy? "use_protocol_cache_policy"|"reload_ignoring_local_cache_data"|"return_cache_data_else_load"|"return_cache_data_dont_load"|"reload_revalidating_cache_data" Default: the session's. See `http.request.fields`.
----@field sink? fun(data: string)|string|file* Where the body goes, in place of `response.body`: a function, called with each piece; a path (written under a temporary name, renamed when whole; a device or pipe is written directly); or an open file. Only a successful (2xx) body goes to a path: that of another status is in `response.body`, and a file that was there stays.
+---@field sink? fun(data: string)|string|file* Where the body goes, in place of `response.body`: a function, called with each piece; a path (written under a temporary name, renamed when whole; a device or pipe is written directly); or an open file. Only a successful (2xx) body goes to a path: that of another status is in `response.body`, and a file that was there stays. With `retry`, the body of an answer whose status is to be tried again goes to no sink but into `response.body`, and a call whose body has begun to go to a function, an open file, a device or a pipe is not repeated: the error is returned.
 ---@field progress? fun(received: integer, expected: integer)|http.progress.bar|"bar" Called as data comes in; `expected` may be `http.TRANSFER_SIZE_UNKNOWN`. "bar": a bar of http.progress, named after the file or the URL.
 ---@field max_body? integer Bytes; a longer body is `data_length_exceeds_maximum`.
 ---@field decompress? boolean Whether to undo Content-Encoding (default true).
 ---@field priority? number 0 to 1 (default 0.5).
----@field checksum? string What the body's digest must be: "md5:…", "sha1:…", "sha256:…" or "sha512:…" in hexadecimal, or the URL or path of a file of checksums (as `sha256sum` writes it) that names the file. Anything else is `checksum_mismatch`, and a `sink` that is a path stays as it was. Digest fields of the response are always verified.
----@field segments? integer How many parts of the file to fetch at once; needs a `sink` that is a path. The parts go into the temporary file beside it, with a journal of what is whole, and a run that was broken off, or killed, is gone on with by the next one. A server that will not send parts is asked for the whole.
+---@field checksum? string What the body's digest must be: "md5:…", "sha1:…", "sha256:…" or "sha512:…" in hexadecimal, or the URL or path of a file of checksums (as `sha256sum` writes it) that names the file. Anything else is `checksum_mismatch`, and a `sink` that is a path stays as it was; where there are `mirrors`, the next one is asked first. Digest fields of the response are always verified.
+---@field segments? integer How many parts of the file to fetch at once; needs a `sink` that is a path. The parts go into the temporary file beside it, with a journal of what is whole, and a run that was broken off, or killed, is gone on with by the next one. A server that will not send parts is asked for the whole, and so it is for a device or a pipe.
 ---@field resume? boolean The same with one part at a time: goes on with what an earlier run left.
----@field mirrors? string[] Other URLs of the same file, used where one fails; with a `checksum` also at the same time.
+---@field mirrors? string[] Other URLs of the same file, each used where those before it fail or give other bytes than the `checksum` or a digest field says; with a `checksum` also at the same time where they have the same length and strong ETag, or the digests of the `pieces` are known.
 ---@field pieces? { algorithm: string, length: integer, digests: string[] } The digests of the pieces of the file, in hexadecimal, for `segments` (Metalink documents have them).
 ---@field rate_limit? number|{ receive?: number, send?: number } Bytes a second, of bodies as transferred; the session's `rate_limit` holds too.
 ---@field retry? http.retry.options|integer|boolean Whether and how to try again (default: not); true for the defaults of `http.retry.options`, a number for the limit.
 
----A function that gives the next piece of a body, and nil at the end.
+---A function that gives the next piece of a body, and nil at the end. It is for one task: another one whose request has
+---it as its body fails with `request_body_stream_exhausted` once it has been read from.
 ---@alias http.reader fun(size: integer): string|nil
 
 ---Credentials for one call: a user and password, or a bearer token. A redirect to another origin does not carry them.

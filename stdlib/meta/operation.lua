@@ -91,8 +91,9 @@ function one:wait() end
 ---@return http.operation
 function one:copy() end
 
----A blob for `operation.decode`: the request without Authorization, Cookie and Proxy-Authorization and without user and
----password in its URL, and what has been received. Functions among the settings are not in it.
+---A blob for `operation.decode`: the request without the header fields that `request:curl` masks (Authorization, Cookie,
+---Proxy-Authorization and those with names like X-Api-Key or X-Auth-Token) and without user and password in its URL, and
+---what has been received. Functions among the settings are not in it.
 ---@return string|nil blob
 ---@return http.error|nil err `cannot_encode`: the body is a stream.
 function one:encode() end

@@ -14,7 +14,7 @@ function retry.new(option) end
 ---@return number|nil seconds
 function retry.after(field, now) end
 
----What is tried again, and when.
+---What is tried again, and when. A `sink` gets the body of one answer only: see `http.options`.
 ---@class http.retry.options
 ---@field limit? integer Attempts after the first (default 3).
 ---@field statuses? integer[] Default 408, 425, 429, 500, 502, 503, 504.

@@ -246,7 +246,7 @@ function session:send(request, options) end
 ---@field kind "data"|"upload"|"download"|"stream"|"web_socket"
 ---@field state "running"|"suspended"|"canceling"|"completed"
 ---@field session http.session
----@field original_request http.request
+---@field original_request http.request A copy: to change it does not change what is sent.
 ---@field current_request http.request Another one after a redirect.
 ---@field response http.response|nil From when its head has come in.
 ---@field error http.error|nil Once completed.
@@ -291,8 +291,9 @@ function task:copy() end
 ---Handlers of a session: a table with any of these functions. They are called without a self. Those of one task run one
 ---after the other; each may wait, and the transfer waits with it. A handler that returns nothing asks for what would be
 ---done without it. An error raised in one cancels the task with the code `handler_error` (domain "script"). A handler
----that still waits for something when its task is cancelled or timed out is interrupted there (`cancelled` is raised),
----unless it cancelled the task itself.
+---that still waits for something, by a `coroutine.yield()` of its own too, when its task is cancelled or timed out is
+---interrupted there (`cancelled` is raised), unless it cancelled the task itself; each further wait in it then fails the
+---same way, and one that goes on trying is left where it is, its to-be-closed variables closed.
 ---@class http.delegate
 ---@field task_is_waiting_for_connectivity? fun(session: http.session, task: http.task) Once for a task that waits for a network.
 ---@field session_did_receive_challenge? fun(session: http.session, challenge: http.challenge): http.disposition|nil, http.credential? Challenges that concern a connection: `server_trust`, `client_certificate`, `ntlm`, `negotiate`.

@@ -1,15 +1,15 @@
 import CLuaShim
 import SessionCore
 
-/// Byte counts and metrics as one byte string that stdlib/http/metrics.lua unpacks when a script first looks at them: a response costs
-/// one short string instead of a tree of tables.
+/// Byte counts and metrics as one byte string that stdlib/http/metrics.lua unpacks when a script first looks at them: a
+/// response costs one short string instead of a tree of tables.
 ///
-/// Native byte order, unaligned: the four counts, start, duration, number of transactions; then for each its eleven
-/// times, eight integers and seven texts (string.pack's `s4`), in the order below.
+/// Native byte order, unaligned: the four counts, start, duration, numbers of redirects and transactions; then for each
+/// transaction its eleven times, eight integers and seven texts (string.pack's `s4`), in the order below.
 extension Outbox {
   func append(metricsOf completion: Completion) {
     let metrics = completion.metrics
-    var size = 56
+    var size = 64
     var count = 0
     metrics.forEachTransaction {
       size += Self.size(of: $0)
@@ -23,6 +23,7 @@ extension Outbox {
     writer.write(completion.bytesExpectedToReceive)
     writer.write(metrics.start)
     writer.write(metrics.duration)
+    writer.write(completion.redirects.count)
     writer.write(count)
     metrics.forEachTransaction { Self.write($0, to: &writer) }
   }

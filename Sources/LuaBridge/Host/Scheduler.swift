@@ -27,6 +27,8 @@ public final class Scheduler {
   /// By registry reference, which is also the number Lua code knows a fiber by: whether it is alive. References are
   /// used again, so a late wake may reach a later fiber; that does no harm, because every wait checks its condition.
   private var isAlive: [Bool] = []
+  /// By the same number: the task whose handlers the fiber runs, or belongs to.
+  private var served: [TaskID?] = []
   private var mainFiber: Int?
   /// Fibers that wait for an event to handle. One that has to wait in a script's handler is not among them until that
   /// has returned; the next event then gets another.
@@ -52,6 +54,8 @@ public final class Scheduler {
   /// SIGINT is theirs.
   public var interlocutor: Interlocutor?
   private var isQuitting = false
+  /// A fiber that ends where it parks next.
+  var abandoned: Int?
   /// More idle servers than these are not kept.
   private static let serverLimit = 64
   /// How long a stopping script may take to unwind.
@@ -68,14 +72,24 @@ public final class Scheduler {
 
   private func adopt(_ reference: Int32) -> Int {
     let fiber = Int(reference)
-    setAlive(fiber)
+    setAlive(fiber, serving: servedTask)
     ready.append(fiber)
     return fiber
   }
 
-  private func setAlive(_ fiber: Int) {
-    while isAlive.count <= fiber { isAlive.append(false) }
+  private func setAlive(_ fiber: Int, serving task: TaskID?) {
+    while isAlive.count <= fiber {
+      isAlive.append(false)
+      served.append(nil)
+    }
     isAlive[fiber] = true
+    served[fiber] = task
+  }
+
+  /// The task in one of whose handlers Lua is, or in a job that one of them has begun.
+  var servedTask: TaskID? {
+    let fiber = interpreter.currentFiber
+    return served.indices.contains(fiber) ? served[fiber] : nil
   }
 
   /// Resumes a fiber at the next turn. Waking one that is not waiting does no harm: waits check their condition.
@@ -105,6 +119,7 @@ public final class Scheduler {
       return false
     }
     outstandingTasks += 1
+    request.lender = servedTask
     port.submit(.startTask(task, session, request))
     return true
   }
@@ -193,7 +208,7 @@ public final class Scheduler {
 
   private func finishTurn(of fiber: Int, _ turn: Interpreter.Turn) {
     switch turn {
-    case .parked: break
+    case .parked: if fiber == abandoned { discard(fiber) }
     case .yielded: ready.append(fiber)
     case .idle: rest(fiber)
     case .finished: end(fiber)
@@ -215,6 +230,13 @@ public final class Scheduler {
     } else {
       interpreter.discard(Int32(truncatingIfNeeded: server))
     }
+  }
+
+  /// The fiber is not resumed again; its to-be-closed variables are closed.
+  private func discard(_ fiber: Int) {
+    abandoned = nil
+    end(fiber)
+    interpreter.discard(Int32(truncatingIfNeeded: fiber))
   }
 
   private func end(_ fiber: Int) {
@@ -286,7 +308,7 @@ public final class Scheduler {
     let outbox = interpreter.outbox
     let start = outbox.position
     outbox.append(event)
-    setAlive(server)
+    setAlive(server, serving: event.task)
     guard let turn = interpreter.deliver(to: server, from: start) else {
       rest(server)
       return refused()

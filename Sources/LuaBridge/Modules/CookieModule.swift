@@ -78,12 +78,16 @@ struct CookieModule {
     }
   }
 
-  /// set(ten values) -> ten values | nil, why.
+  /// set(ten values, host | nil) -> ten values | nil, why. Without `created` it is made now; the host is the one of the
+  /// URL that came with it.
   private static func set(_ storage: CookieStorage, _ call: HostCall) -> Outcome {
     guard let cookie = cookie(call, at: 2) else { return refuse(CookieRefusal.unusable.rawValue, call) }
-    if let refusal = storage.set(cookie) { return refuse(refusal.rawValue, call) }
-    call.results.append(cookie)
-    return .returned
+    switch storage.set(cookie, from: call.string(12), isDated: call.number(11) != nil) {
+    case .success(let cookie):
+      call.results.append(cookie)
+      return .returned
+    case .failure(let refusal): return refuse(refusal.rawValue, call)
+    }
   }
 
   private static func refuse(_ why: String, _ call: HostCall) -> Outcome {

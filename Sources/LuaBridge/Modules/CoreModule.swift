@@ -16,7 +16,7 @@ enum CoreModule {
         + diagnosticFunctions(scheduler))
   }
 
-  /// now, wake, timer, cancel_timer.
+  /// now, wake, abandon, timer, cancel_timer.
   private static func schedulerFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("now") { call in
@@ -26,6 +26,11 @@ enum CoreModule {
       .init("wake") { call in
         guard let fiber = call.integer(1) else { return call.wrongType(1, "fiber") }
         scheduler.wake(fiber)
+        return .returned
+      },
+      .init("abandon") { call in
+        guard let fiber = call.integer(1) else { return call.wrongType(1, "fiber") }
+        scheduler.abandoned = fiber
         return .returned
       },
       .init("timer") { call in
@@ -61,6 +66,7 @@ enum CoreModule {
       .init("start") { call in
         guard let id = call.integer(1), let session = call.integer(2) else { return call.wrongType(1, "task") }
         guard let request = TaskArguments.read(call) else { return call.raise("incomplete task") }
+        request.lender = scheduler.servedTask
         scheduler.submit(.startTask(TaskID(id), SessionID(session), request))
         return .returned
       },

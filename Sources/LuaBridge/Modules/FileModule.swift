@@ -1,11 +1,12 @@
 import SessionCore
 
-/// `httpscript.file`: whole files written and moved as downloads are, for stdlib/http/response.lua.
+/// `httpscript.file`: whole files written and moved as downloads are, for stdlib/http/response.lua; and what is in one,
+/// for the storages.
 enum FileModule {
   static let name = "httpscript.file"
 
   static func make() -> NativeModule {
-    NativeModule(name, functions: [.init("write", write), .init("move", move)])
+    NativeModule(name, functions: [.init("write", write), .init("move", move), .init("is_foreign", isForeign)])
   }
 
   /// write(path, bytes [, private]) -> true | nil, error's fields.
@@ -20,6 +21,13 @@ enum FileModule {
     guard let source = call.string(1) else { return call.wrongType(1, "string") }
     guard let path = call.string(2) else { return call.wrongType(2, "string") }
     return answer(call, WholeFile.move(source, to: path))
+  }
+
+  /// is_foreign(path) -> whether something else is there than a storage could be.
+  private static func isForeign(_ call: HostCall) -> Outcome {
+    guard let path = call.string(1) else { return call.wrongType(1, "string") }
+    call.results.append(DatabaseFile.isForeign(path))
+    return .returned
   }
 
   static func answer(_ call: HostCall, _ problem: TaskError?) -> Outcome {

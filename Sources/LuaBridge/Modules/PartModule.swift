@@ -7,6 +7,8 @@ enum PartModule {
 
   /// - `open(path)` → part | nil, error's fields
   /// - `journal_path(path)` → path
+  /// - `is_stream(path)` → boolean: it is a device or a pipe
+  /// - `digests(block)` → source, text, …: who says in a block of header fields what the whole file's digest is, and what
   /// - `validator(block)` → text | nil: the strong validator of a block of header fields
   /// - `part:path()`, `part:length()`, `part:allocate(length)` → true | nil, error's fields
   /// - `part:digest(algorithm, offset, count)` → hexadecimal | nil
@@ -15,7 +17,10 @@ enum PartModule {
   static func make() -> NativeModule {
     NativeModule(
       name,
-      functions: [.init("open", open), .init("journal_path", journalPath), .init("validator", validator)],
+      functions: [
+        .init("open", open), .init("journal_path", journalPath), .init("validator", validator),
+        .init("is_stream", isStream), .init("digests", digests),
+      ],
       types: [
         .init(
           "Part", part,
@@ -75,6 +80,21 @@ enum PartModule {
   private static func validator(_ call: HostCall) -> Outcome {
     guard let block = call.bytes(1) else { return call.wrongType(1, "string") }
     call.results.append(PartWindow.validator(ofHeaderBlock: Bytes(copying: block)))
+    return .returned
+  }
+
+  private static func isStream(_ call: HostCall) -> Outcome {
+    guard let path = call.string(1) else { return call.wrongType(1, "string") }
+    call.results.append(PartFile.isStream(path))
+    return .returned
+  }
+
+  private static func digests(_ call: HostCall) -> Outcome {
+    guard let block = call.bytes(1) else { return call.wrongType(1, "string") }
+    for (source, expected) in ExpectedDigest.ofRepresentation(inHeaderBlock: Bytes(copying: block)) {
+      call.results.append(source)
+      call.results.append(expected.text)
+    }
     return .returned
   }
 

@@ -36,6 +36,8 @@ enum TaskOptions {
     case "checksum":
       guard let checksum = ExpectedDigest(value) else { return false }
       task.checksum = checksum
+    case "checksum_source": task.checksumSource = value
+    case "collected_statuses": task.collectedStatuses = Set(value.split(separator: " ").compactMap { Int($0) })
     case "window":
       guard let window = window(value) else { return false }
       task.destination = .window(window)

@@ -82,7 +82,14 @@ public final class TaskRequest {
   /// What the digest of the body must be, as the caller gets it; anything else is `checksum_mismatch`. Content codings are
   /// then not asked for.
   public var checksum: ExpectedDigest?
+  /// Who says so, as the error tells it.
+  public var checksumSource = "the option checksum"
+  /// A body of a response with one of these statuses does not go to a `Destination.consumer` or `.file`, not to a device
+  /// or pipe either, but is collected as for `.memory`: the caller will ask again.
+  public var collectedStatuses: Set<Int> = []
   public var rateLimit: RateLimit?
+  /// The task in whose handler this one was begun, which may be what that handler waits for.
+  public var lender: TaskID?
   /// Where a download has its file when it goes on in later processes. `nil`: with those that end with this one.
   public var backgroundFile: BackgroundFile?
   /// `nil`: the session's.

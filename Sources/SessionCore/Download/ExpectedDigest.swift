@@ -16,25 +16,64 @@ public struct ExpectedDigest: Equatable, Sendable {
     else { return nil }
     self.init(algorithm, value)
   }
+
+  /// What `init(_:)` reads.
+  public var text: String { "\(algorithm.rawValue):\(Hexadecimal.encode(value))" }
+
+  /// What the fields of a response say of the whole of what was asked for, also where the response has only a part of it.
+  public static func ofRepresentation(inHeaderBlock block: Bytes) -> [(source: String, expected: ExpectedDigest)] {
+    DigestFields.ofRepresentation(in: block)
+  }
 }
 
 /// The fields in which a server says what the digest is: Content-Digest and Repr-Digest (RFC 9530), and the older Digest
 /// (RFC 3230). What cannot be read, or has an algorithm that is not known here, says nothing.
 enum DigestFields {
+  /// What Repr-Digest and Digest say, as far as they are there.
+  static func ofRepresentation(in block: Bytes) -> [(source: String, expected: ExpectedDigest)] {
+    let fields = [
+      ("Repr-Digest", structured(HeaderText.values(of: "repr-digest", in: block))),
+      ("Digest", old(HeaderText.values(of: "digest", in: block))),
+    ]
+    return fields.compactMap { name, expected in expected.map { (name, $0) } }
+  }
+
   /// RFC 9530: `sha-256=:base64:`, several of them separated by commas. The strongest that is understood.
-  static func structured(_ values: [String]) -> ExpectedDigest? {
-    strongest(values) { text in
-      guard text.utf8.count >= 2, text.hasPrefix(":"), text.hasSuffix(":") else { return nil }
-      return text.dropFirst().dropLast()
+  static func structured(_ values: [String]) -> ExpectedDigest? { strongest(values.flatMap(members), byteSequence) }
+
+  /// RFC 3230: `SHA-256=base64`.
+  static func old(_ values: [String]) -> ExpectedDigest? {
+    strongest(values.flatMap { $0.split(separator: ",") }) { $0 }
+  }
+
+  /// The members of a dictionary (RFC 8941 §3.2). A comma in a parameter's string separates none.
+  private static func members(_ value: String) -> [Substring] {
+    var isQuoted = false
+    var isEscaped = false
+    return value.split { character in
+      if isEscaped {
+        isEscaped = false
+      } else if isQuoted, character == "\\" {
+        isEscaped = true
+      } else if character == "\"" {
+        isQuoted.toggle()
+      }
+      return !isQuoted && character == ","
     }
   }
 
-  /// RFC 3230: `SHA-256=base64`.
-  static func old(_ values: [String]) -> ExpectedDigest? { strongest(values) { $0 } }
+  /// What stands between the colons. Parameters may follow (RFC 8941 §3.1.2), and mean nothing here.
+  private static func byteSequence(_ text: Substring) -> Substring? {
+    guard text.first == ":" else { return nil }
+    let inner = text.dropFirst()
+    guard let end = inner.firstIndex(of: ":") else { return nil }
+    let rest = inner[inner.index(after: end)...]
+    return rest.isEmpty || rest.first == ";" ? inner[..<end] : nil
+  }
 
-  private static func strongest(_ values: [String], _ unwrap: (Substring) -> Substring?) -> ExpectedDigest? {
+  private static func strongest(_ members: [Substring], _ unwrap: (Substring) -> Substring?) -> ExpectedDigest? {
     var found: [ExpectedDigest] = []
-    for member in values.flatMap({ $0.split(separator: ",") }) {
+    for member in members {
       guard let equals = member.firstIndex(of: "="),
         let algorithm = algorithm(HeaderText.trimmed(String(member[..<equals]))),
         let text = unwrap(HeaderText.trimmed(String(member[member.index(after: equals)...]))[...]),

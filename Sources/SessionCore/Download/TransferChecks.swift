@@ -7,18 +7,14 @@ extension Transfer {
     guard !hasNoBody, (200..<300).contains(intake.status), bodyMode == .deliver else { return }
     let checks = BodyChecks()
     if intake.hasDigest { addFields(to: checks) }
-    checks.checkStored(options.checksum, saidBy: "the option checksum")
+    checks.checkStored(options.checksum, saidBy: options.checksumSource)
     sink.checks = checks.isEmpty ? nil : checks
   }
 
   private func addFields(to checks: BodyChecks) {
     let content = HeaderText.values(of: "content-digest", in: intake.block)
     checks.checkTransferred(DigestFields.structured(content), saidBy: "Content-Digest")
-    let fields = [
-      ("Repr-Digest", DigestFields.structured(HeaderText.values(of: "repr-digest", in: intake.block))),
-      ("Digest", DigestFields.old(HeaderText.values(of: "digest", in: intake.block))),
-    ]
-    for (name, expected) in fields {
+    for (name, expected) in DigestFields.ofRepresentation(in: intake.block) {
       // Of a part they say nothing that could be checked, unless the rest of the file is there.
       if intake.status != 206 {
         checks.checkTransferred(expected, saidBy: name)

@@ -30,7 +30,8 @@ enum RedirectRules {
     }
     if let scheme = URLParts.leadingScheme(target).map({ String($0) }), !isWeb(scheme) {
       guard allowsAnyScheme, !["data", "file"].contains(where: { HeaderText.equalNames($0, scheme) }) else {
-        return .failure(TaskError(.unsupportedURL, "redirect to a URL of an unsupported scheme: \(target)", url: url))
+        let shown = MaskedURL.text(target)
+        return .failure(TaskError(.unsupportedURL, "redirect to a URL of an unsupported scheme: \(shown)", url: url))
       }
       return follow(request, status: status, target: target, crossesOrigin: true)
     }

@@ -56,9 +56,13 @@ final class BodySink {
   /// The response is not what the file was meant for (an error page): the file stays as it was, and the body is
   /// collected. Devices and pipes take what comes.
   func refuseFile() {
-    guard let file, file.needsSync else { return }
-    file.discard()
-    self.file = nil
+    if let file, file.needsSync { collect() }
+  }
+
+  /// Nothing of the body has been received, and it is not for its consumer or file: it is collected.
+  func collect() {
+    file?.discard()
+    file = nil
     kind = .memory
   }
 

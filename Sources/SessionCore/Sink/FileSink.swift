@@ -25,7 +25,7 @@ final class FileSink {
   private var descriptor: Int32 = -1
 
   init(path: String) {
-    self.path = path
+    self.path = FilePlace.resolved(path)
     directory = nil
     isResumed = false
     isKept = false
@@ -69,15 +69,13 @@ final class FileSink {
   /// Why there is no lock on the temporary file of this place.
   static func lockError(_ path: String) -> TaskError {
     guard errno != EWOULDBLOCK else {
-      return TaskError(.cannotCreateFile, "cannot create \(path): another process is writing it")
+      return TaskError(.cannotCreateFile, "cannot create \(path): another task or process is writing it")
     }
     return FileErrors.creating(path, errno)
   }
 
-  static func temporaryPath(for path: String) -> String {
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let start = slash.map { path.utf8.index(after: $0) } ?? path.startIndex
-    return "\(path[..<start]).\(path[start...])\(partSuffix)"
+  static func temporaryPath(for place: String) -> String {
+    FilePlace.temporaryPath(for: place, suffix: partSuffix)
   }
 
   /// Opens what will be written to. Nil is success.

@@ -25,11 +25,12 @@ public final class PartFile {
 
   /// The journal of the file at this place.
   public static func journalPath(for path: String) -> String {
-    FileSink.temporaryPath(for: path).replacingSuffix(FileSink.partSuffix, by: ".httpscript-journal")
+    FilePlace.temporaryPath(for: FilePlace.resolved(path), suffix: ".httpscript-journal")
   }
 
   /// Opens what an earlier run left, or makes it.
   public static func open(_ path: String) -> Result<PartFile, TaskError> {
+    let path = FilePlace.resolved(path)
     var status = stat()
     if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       return .failure(FileErrors.creating(path, status.st_mode & S_IFMT == S_IFDIR ? EISDIR : EINVAL))
@@ -39,6 +40,13 @@ public final class PartFile {
       return .failure(FileSink.lockError(path))
     }
     return .success(PartFile(path: path, temporaryPath: temporary, descriptor: descriptor))
+  }
+
+  /// Whether what is there is a device or a pipe: it takes bytes in their order only, and none back.
+  public static func isStream(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
   }
 
   public var length: Int {
@@ -114,11 +122,5 @@ public final class PartFile {
   public func close() {
     if descriptor >= 0 { Glibc.close(descriptor) }
     descriptor = -1
-  }
-}
-
-extension String {
-  fileprivate func replacingSuffix(_ suffix: String, by other: String) -> String {
-    hasSuffix(suffix) ? String(dropLast(suffix.count)) + other : self + other
   }
 }

@@ -21,8 +21,27 @@ public struct DatabaseFile {
 
   /// The whole file is looked at when it is opened; for a large one that takes its time.
   var isChecked = true
+  /// The path is one that a script gave: what is there and was never a database is somebody else's, and left alone.
+  var isGiven = false
 
   var exists: Bool { access(path, F_OK) == 0 }
+
+  /// What a database begins with (SQLite's file format, §1.3.1).
+  private static let mark = Array("SQLite format 3\0".utf8)
+
+  /// Whether something else than a database is at a path. An empty file may become one.
+  public static func isForeign(_ path: String) -> Bool {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return isForeign(descriptor)
+  }
+
+  private static func isForeign(_ descriptor: Int32) -> Bool {
+    var start = [UInt8](repeating: 0, count: mark.count)
+    let count = pread(descriptor, &start, start.count, 0)
+    return count > 0 && !start.prefix(count).elementsEqual(mark)
+  }
 
   /// Opens it. Nil where that cannot be: the user has been told.
   func open() -> Database? {
@@ -70,6 +89,9 @@ public struct DatabaseFile {
     }
     if isSecret, status.st_mode & 0o077 != 0 {
       throw DatabaseProblem(code: SQLITE_PERM, message: "others can read or change the file; make it mode 0600")
+    }
+    if isGiven, Self.isForeign(descriptor) {
+      throw DatabaseProblem(code: SQLITE_NOTADB, message: "holds something else than a database and is left alone")
     }
   }
 

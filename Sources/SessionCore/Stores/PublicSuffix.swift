@@ -3,9 +3,10 @@ import CPSL
 /// The public suffix list: names under which anybody may register one of their own, as `co.uk`. It is libpsl's, which
 /// takes the system's list where that is newer than its own.
 public enum PublicSuffix {
-  /// Whether a name (in lower case, ASCII or UTF-8) is a public suffix. A name of one label always is.
+  /// Whether a name (in lower case, ASCII or UTF-8) is a public suffix. A name of one label always is. The root's dot
+  /// at the end makes no other name of it.
   public static func isPublicSuffix(_ name: String) -> Bool {
-    psl_is_public_suffix(list.pointer, name) == 1
+    psl_is_public_suffix(list.pointer, name.hasSuffix(".") ? String(name.dropLast()) : name) == 1
   }
 
   /// The suffix and one label more, in lower case: what one owner has. Nil for a suffix itself and for what is no name.

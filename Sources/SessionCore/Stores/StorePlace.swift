@@ -37,6 +37,6 @@ extension CookieStorage {
     return CookieStorage(.file(CookieTable.file(state + "/cookies.sqlite", makesDirectory: true)))
   }
 
-  /// A storage in a file of its own.
-  public convenience init(path: String) { self.init(.file(CookieTable.file(path))) }
+  /// A storage in a file that a script names.
+  public convenience init(path: String) { self.init(.file(CookieTable.file(path, isGiven: true))) }
 }

@@ -112,6 +112,8 @@ struct StreamMachine {
   private var isInputClosed = false
   private var isOutputClosing = false
   private var isOutputClosed = false
+  /// There is no connection to send on.
+  private var isOutputLost = false
   /// The first of `writes` is under way.
   private var isSending = false
 
@@ -135,6 +137,12 @@ struct StreamMachine {
     self.isSecure = isSecure
   }
 
+  /// How it begins where the connection has ended already, and what has come is still to be read.
+  mutating func beginEnded() {
+    phase = .open
+    isOutputLost = true
+  }
+
   mutating func handle(_ event: Event) -> [Action] {
     guard phase != .closed else { return refuse(event) }
     var actions: [Action] = []
@@ -148,7 +156,7 @@ struct StreamMachine {
       isInputClosing = true
       reads.append(Read(order: next(), id: nil))
     case .write(let id):
-      if isOutputClosing { return [.refuseWrite(id: id)] }
+      if isOutputClosing || isOutputLost { return [.refuseWrite(id: id)] }
       writes.append(Write(order: next(), kind: .data(id: id)))
     case .closeWrite:
       if isOutputClosing { return [] }

@@ -38,6 +38,8 @@ final class StreamTask: TimerEntry {
   var totalRead = 0
   var totalWritten = 0
   var hasLinkEnded = false
+  /// What the connection ended with before the stream had it: it comes after what can be read.
+  var loss: TaskError?
   /// The other side has closed its end of TLS.
   var hasTLSEnded = false
   /// The output is to be shut down once it is empty.

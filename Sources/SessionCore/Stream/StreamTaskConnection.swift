@@ -69,6 +69,17 @@ extension StreamTask {
     if let layer { decrypt(layer) } else { perform(machine.handle(.received(available: inbox.count))) }
   }
 
+  /// Goes on where the connection has ended before the stream could have it: with what has come, and then with the end
+  /// of the input or with what went wrong. Nothing can be sent.
+  func begin(_ early: Bytes, endedBy loss: TaskError?) {
+    self.loss = loss
+    hasLinkEnded = true
+    machine.beginEnded()
+    take(early.buffer)
+    perform(machine.handle(.received(available: inbox.count)))
+    if loss == nil { perform(machine.handle(.inputEnded)) }
+  }
+
   // MARK: TLS
 
   /// The name the other side's certificate must be for.

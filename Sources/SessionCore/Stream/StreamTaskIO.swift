@@ -97,6 +97,7 @@ extension StreamTask: StreamLinkOwner {
   /// Tells the link what is wanted of it, and the clock what is due.
   func update() {
     guard !machine.isClosed || isEnding else { return }
+    if let loss, !reads.isEmpty { return fail(loss) }
     let wantsInput = !hasLinkEnded && machine.wantsInput(limit: Self.pieceSize)
     link?.want(input: wantsInput && !isSuspended, output: hasOutput && !isSuspended)
     updateClock()

@@ -10,6 +10,8 @@ final class WebSocketFraming {
     case pong(Bytes)
     /// 1005: without a code. `isCut`: with half of one.
     case close(code: Int, reason: Bytes, isCut: Bool)
+    /// A frame begins that is longer than a message may be.
+    case tooLong
   }
 
   private var context: wslay_event_context_ptr?
@@ -18,6 +20,7 @@ final class WebSocketFraming {
   /// What is to be sent.
   private(set) var output = Bytes()
   private var received: [Message] = []
+  private var lengths: FrameLengths
 
   /// RSV1, which says that a message is compressed (RFC 7692).
   private static let compressedBit: UInt8 = 1 << 2
@@ -27,6 +30,7 @@ final class WebSocketFraming {
   /// `maximum`: of a message's length, on the wire. nil: there is no libwslay, or no memory.
   init?(maximum: Int, allowsCompression: Bool) {
     guard late_load("libwslay.so.1") else { return nil }
+    lengths = FrameLengths(maximum: UInt64(max(maximum, 0)))
     var callbacks = wslay_event_callbacks()
     callbacks.recv_callback = Self.take
     callbacks.send_callback = Self.give
@@ -57,6 +61,11 @@ final class WebSocketFraming {
     guard let context, input.append(bytes) else { return [] }
     _ = wslay_event_recv(context)
     defer { received = [] }
+    // libwslay has its say on a frame's length when the first byte of its content is there, which may never come.
+    if isReading {
+      lengths.follow(bytes)
+      if lengths.isExceeded { received.append(.tooLong) }
+    }
     return received
   }
 

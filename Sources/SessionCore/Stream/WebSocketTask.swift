@@ -128,6 +128,7 @@ final class WebSocketTask: StreamConsumer {
       case .text(let bytes, let isCompressed): take(bytes, isText: true, isCompressed)
       case .binary(let bytes, let isCompressed): take(bytes, isText: false, isCompressed)
       case .pong(let bytes): pong(bytes)
+      case .tooLong: breakOff(1009)
       case .close(let code, let reason, let isCut):
         hasPeerClosed = true
         if state == .open { state = .closing }
@@ -184,6 +185,8 @@ final class WebSocketTask: StreamConsumer {
 
   private func lose(_ error: TaskError) {
     guard state != .ended else { return }
+    // The other side has said that it is done. Whether it still hears our answer changes nothing.
+    if hasPeerClosed, problem == nil { return end() }
     let error = problem.map(explain) ?? error
     state = .ended
     handOver()
@@ -224,7 +227,7 @@ final class WebSocketTask: StreamConsumer {
   }
 
   private func write() {
-    while !isWriting {
+    while !isWriting, state != .ended {
       let output = framing.takeOutput()
       if output.count > 0 {
         isWriting = true

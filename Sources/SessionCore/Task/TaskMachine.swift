@@ -99,8 +99,7 @@ struct TaskMachine {
   }
 
   private mutating func responseBecomesStream() -> Action {
-    guard case .askingResponse(let transferEnded) = state else { return .none }
-    if transferEnded { return complete(success: false) }
+    guard case .askingResponse = state else { return .none }
     state = .streaming
     return .becomeStream
   }

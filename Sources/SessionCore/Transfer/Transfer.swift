@@ -39,6 +39,8 @@ final class Transfer: TimerEntry {
   var isAttached = false
   /// It is in its host's queue.
   var isEnqueued = false
+  /// Made when it lends a turn or has one lent.
+  var loan: TurnLoan?
   var isSuspended = false
 
   // Clock.
@@ -84,6 +86,10 @@ final class Transfer: TimerEntry {
   var isWaitingForChunk = false
   var expectation: ExpectContinue
   var sentBefore = 0
+  /// What has been sent of the present request is in that already.
+  var isSentCounted = false
+  /// A redirect has led away from where the request was meant to go.
+  var hasLeftOrigin = false
   /// Of the body of the request that is over.
   var sentOnWire = 0
   var sentReported = 0
@@ -277,7 +283,7 @@ final class Transfer: TimerEntry {
     guard !isSuspended else { return }
     if load == nil, mayUseCache, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
-    if host.takeTurn() { return advance(.turnGranted) }
+    if host.takeTurn() || borrowTurn(at: host) { return advance(.turnGranted) }
     isEnqueued = true
     host.enqueue(self)
     startNext(host)
@@ -292,6 +298,7 @@ final class Transfer: TimerEntry {
   var wantsTurn: Bool { machine.state == .queued && !isSuspended }
 
   func startNext(_ host: Host) {
+    serveLender()
     while let transfer = host.next() { transfer.advance(.turnGranted) }
   }
 

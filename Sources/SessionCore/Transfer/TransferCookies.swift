@@ -22,7 +22,7 @@ extension Transfer {
   /// The request's own Cookie fields, or else the session's.
   private var cookiesSetByHand: [UInt8] {
     var fields = request.headers.filter(isCookie)
-    if fields.isEmpty { fields = session.defaultHeaders.filter(isCookie) }
+    if fields.isEmpty, !hasLeftOrigin { fields = session.defaultHeaders.filter(isCookie) }
     return Array(fields.map(\.value).filter { !$0.isEmpty }.joined(separator: [UInt8(ascii: ";"), UInt8(ascii: " ")]))
   }
 

@@ -31,6 +31,7 @@ extension Transfer {
 
   private func failAttach(_ problem: TaskError) {
     host?.release()
+    returnTurn()
     if let host { startNext(host) }
     host = nil
     fail(problem)
@@ -58,6 +59,7 @@ extension Transfer {
     bodyMode = .hold
     received = 0
     sentOnWire = 0
+    isSentCounted = false
     dropped = 0
     isVerdictDeferred = false
     isHeadHeld = false
@@ -92,6 +94,7 @@ extension Transfer {
     if intake.status != 0 { host.learn(httpVersion: intake.httpVersion) }
     host.giveBack(lane: lane)
     if hasLentTurn { hasLentTurn = false } else { host.release() }
+    returnTurn()
   }
 
   /// libcurl is done with the transfer.
@@ -103,8 +106,8 @@ extension Transfer {
     let failure = result == CURLE_OK ? nil : makeError(result, easy)
     if failure != nil { forgetAlternative() }
     detach()
-    if machine.state == .streaming {
-      stream?.linkFailed(failure ?? TaskError(.networkConnectionLost, "libcurl has closed the connection", url: url))
+    if let stream {
+      stream.linkFailed(failure ?? TaskError(.networkConnectionLost, "libcurl has closed the connection", url: url))
       return
     }
     let host = self.host
@@ -118,7 +121,15 @@ extension Transfer {
 
   /// Acts on how the transfer ended.
   func takeEnd(_ end: HeldEnd) {
-    if isVerdictDeferred { judge() }
+    if isVerdictDeferred {
+      // What a raw answer becomes has the end with it.
+      if isRaw { heldEnd = end }
+      judge()
+      if isRaw {
+        guard !isEndHeld, heldEnd != nil else { return }
+        heldEnd = nil
+      }
+    }
     let isAnswered = takeTunnelChallenge()
     let result = isAnswered ? CURLE_OK : end.result
     advance(.ended(recorded(ending(result, end.failure), result)))

@@ -80,7 +80,7 @@ extension Transfer {
 
   /// Makes the request that has been decided on: the next hop, or the same one again.
   func makeFollowUp() {
-    sentBefore += bodyBytesOnWire
+    countSent()
     sentReported = 0
     isLoaderChosen = false
     guard let next = followUp else {
@@ -92,6 +92,7 @@ extension Transfer {
     if next.isRedirect { redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url)) }
     originCredentials = next.crossesOrigin ? nil : urlCredentials
     if next.crossesOrigin {
+      hasLeftOrigin = true
       authentication = .none
       easy?.clearCredentials()
       auth?.leaveOrigin()
@@ -123,6 +124,13 @@ extension Transfer {
     enqueue()
   }
 
+  /// Adds what has been sent of the present request to the task's count, once.
+  private func countSent() {
+    guard !isSentCounted else { return }
+    sentBefore += bodyBytesOnWire
+    isSentCounted = true
+  }
+
   private var bodyLostError: TaskError {
     TaskError(.requestBodyStreamExhausted, "the request body cannot be sent again", url: url)
   }
@@ -144,7 +152,7 @@ extension Transfer {
     switch BodySource.open(body) {
     case .failure(let problem): fail(problem)
     case .success(let opened):
-      sentBefore += bodyBytesOnWire
+      countSent()
       source = opened
       request.body = body
       hasFreshBody = true

@@ -184,7 +184,7 @@ extension Transfer {
     caching?.sends(cookies: cookies)
     let addsNothing = authorization == nil && cookies == nil && conditions.isEmpty && alternativeUsed == nil
     let isPlain = request.headers.isEmpty && addsNothing && options.decompress && !wantsIdentity
-    if isPlain, shape == .get || shape == .head { return session.plainHeaders }
+    if isPlain, !hasLeftOrigin, shape == .get || shape == .head { return session.plainHeaders }
     let list = HeaderList()
     let hasBody = shape == .post || shape == .upload
     for field in request.headers where !(hasBody && isFraming(field.name)) {
@@ -194,6 +194,7 @@ extension Transfer {
       list.append(field)
     }
     for field in session.defaultHeaders where !has(field.name) {
+      if hasLeftOrigin, RedirectRules.isBoundToOrigin(field.name) { continue }
       if cookies != nil, isCookie(field) { continue }
       if !options.decompress || wantsIdentity, HeaderText.equalNames(field.name, "accept-encoding") { continue }
       list.append(field)

@@ -88,7 +88,9 @@ extension Transfer {
       auth.isProbing = false
       if wasProbing, (200..<300).contains(intake.status) { return .again(needsBody: false) }
     }
-    return intake.status == 401 || intake.status == 407 ? challengeVerdict() : nil
+    // A 407 of the origin's own, where there is no proxy, asks for nothing that anybody could give.
+    let isAsked = intake.status == 401 || intake.status == 407 && host?.proxy.isEmpty == false
+    return isAsked ? challengeVerdict() : nil
   }
 
   /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was
@@ -102,6 +104,7 @@ extension Transfer {
   func receiveResponse() {
     bodyMode = .deliver
     if !(200..<300).contains(intake.status) { sink.refuseFile() }
+    if options.collectedStatuses.contains(intake.status) { sink.collect() }
     let encodings =
       options.decompress && intake.hasContentEncoding ? HeaderText.values(of: "content-encoding", in: intake.block) : []
     let expected = hasNoBody ? 0 : intake.contentLength
@@ -176,8 +179,13 @@ extension Transfer {
 
   private var takesResponse: Bool { machine.state == .askingResponse(transferEnded: false) && receiving == nil }
 
-  /// The transfer is over, and what it brought waits for a handler's word: so does its end.
-  var isEndHeld: Bool { isSuspended || takesResponse && early.count > 0 && !isRaw }
+  /// The transfer is over, and what it brought waits for a handler's word or for the stream that it becomes: so does
+  /// its end.
+  var isEndHeld: Bool {
+    if isSuspended { return true }
+    if isRaw { return isTakeOverDue || machine.state == .askingResponse(transferEnded: false) }
+    return takesResponse && early.count > 0
+  }
 
   var takesRefusal: Bool {
     if case .askingChallenge = machine.state { return intake.contentLength <= Self.drainLimit }

@@ -5,6 +5,8 @@ import CCurlShim
 /// libcurl keeps the handle and the connection, paused in both directions so that it never touches the socket; the
 /// stream reads and writes the socket itself, through libcurl's TLS session where there is one. When the stream has
 /// ended, libcurl closes what it has opened.
+///
+/// Where the transfer has ended before the stream begins, the stream has what has come, and then that end.
 extension Transfer {
   static func handshake(_ request: WebSocketRequest) -> WebSocketHandshake {
     WebSocketHandshake(protocols: request.protocols, nonce: (0..<16).map { _ in UInt8.random(in: 0...255) })
@@ -50,12 +52,14 @@ extension Transfer {
 
   /// The machine wants the stream. libcurl may be on the stack; then it begins at the end of the turn.
   func becomeStream() {
-    if core.isInsideLibcurl {
-      isTakeOverDue = true
-      return queueFlush()
-    }
+    isTakeOverDue = true
+    if core.isInsideLibcurl { return queueFlush() }
+    // Where the transfer ends in here, that is kept for the stream.
+    if isRaw { updatePause() }
     isTakeOverDue = false
-    guard isRaw, let easy, isAttached else {
+    let end = heldEnd
+    heldEnd = nil
+    guard isRaw, let easy, isAttached || end != nil else {
       let message = "the response cannot become a stream: it is no 101, and its body has an end of its own"
       return fail(TaskError(.badServerResponse, message, url: url))
     }
@@ -65,19 +69,29 @@ extension Transfer {
       let message = "no stream goes through TLS with the server inside of TLS with a proxy"
       return fail(TaskError(.badServerResponse, message, url: url))
     }
-    updatePause()
+    if let end {
+      guard let stream = makeStream() else { return }
+      stream.begin(early, endedBy: end.failure)
+      webSocket?.begin()
+      return
+    }
     guard let descriptor = core.poller.descriptor(of: easy.curl) else {
       return fail(TaskError(.networkConnectionLost, "the connection was closed", url: url))
     }
     leaveHost()
-    let stream = StreamTask(transfer: self)
-    self.stream = stream
-    core.adopt(stream)
-    guard beginWebSocket(on: stream) else { return }
+    guard let stream = makeStream() else { return }
     let layer = hs_easy_get_ssl(easy.curl).flatMap { TLSLayer(adopting: OpaquePointer($0)) }
     stream.begin(
       on: descriptor, tls: hasSecureProxy ? nil : layer, proxyTLS: hasSecureProxy ? layer : nil, early)
     webSocket?.begin()
+  }
+
+  /// The stream, and what uses it; nil where that cannot be had.
+  private func makeStream() -> StreamTask? {
+    let stream = StreamTask(transfer: self)
+    self.stream = stream
+    core.adopt(stream)
+    return beginWebSocket(on: stream) ? stream : nil
   }
 
   private func beginWebSocket(on stream: StreamTask) -> Bool {
@@ -101,6 +115,7 @@ extension Transfer {
     guard let host, !hasLeftHost else { return }
     hasLeftHost = true
     host.release()
+    returnTurn()
     startNext(host)
   }
 

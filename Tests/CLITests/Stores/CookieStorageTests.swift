@@ -174,6 +174,75 @@ import Testing
       os.remove(name)
       """, prints: "2", "127.0.0.1\t/p/\tempty\t\tnil\ttrue", "example.com\t/\tsid\tv1\t4102444800.0\tfalse"),
     ScriptCase(
+      "no cookie that a script or a file brings is for all of a public suffix",
+      """
+      local storage = http.cookie_storage()
+      for _, domain in ipairs { "com", ".com", "CO.UK", "localhost" } do
+        local kept, err = storage:set { name = "a", value = "secret", domain = domain }
+        print(kept, err.code, (tostring(err):find("secret", 1, true)))
+      end
+      print(storage:set({ name = "a", value = "1", domain = "localhost" }, "http://localhost/").host_only,
+        storage:set({ name = "a", value = "1", domain = "github.io", host_only = true }).host_only, storage:clear())
+      local name = os.tmpname()
+      for _, text in ipairs {
+        (".com TRUE / FALSE 0 a 1\\n.co.uk TRUE / FALSE 0 a 1\\n.example.com TRUE / FALSE 0 b 1\\n"):gsub(" ", "\\t"),
+        '[{"name":"a","value":"1","domain":"com","host_only":false},{"name":"b","value":"1","domain":"example.com"}]',
+      } do
+        local file = assert(io.open(name, "w"))
+        file:write(text)
+        file:close()
+        print(storage:import(name), #storage:cookies("http://www.example.com/"), storage:clear())
+      end
+      os.remove(name)
+      """,
+      prints: "nil\tcookie_refused\tnil", "nil\tcookie_refused\tnil", "nil\tcookie_refused\tnil",
+      "nil\tcookie_refused\tnil", "true\ttrue\t2", "1\t1\t1", "1\t1\t1"),
+    ScriptCase(
+      "JSON keeps when cookies were made, and so the order of sending",
+      """
+      local storage, url = http.cookie_storage(), "http://www.example.com/"
+      -- The file has them by domain.
+      for i, domain in ipairs { "www.example.com", "example.com", "www.example.com" } do
+        storage:set { name = "c" .. i, value = "1", domain = domain, created = 1700000000.25 + i / 8 }
+      end
+      local name = os.tmpname()
+      storage:export(name, "json")
+      local other = http.cookie_storage()
+      print(other:import(name))
+      for _, c in ipairs(other:cookies(url)) do print(c.name, ("%.3f"):format(c.created)) end
+      os.remove(name)
+      """, prints: "3", "c1\t1700000000.375", "c2\t1700000000.500", "c3\t1700000000.625"),
+    ScriptCase(
+      "what holds no cookies is no empty file",
+      """
+      local storage, name = http.cookie_storage(), os.tmpname()
+      for _, text in ipairs {
+        "", "\\n# only words\\n\\n", "[]", ("\\0\\xFF"):rep(1000), '{"a":', '{"a":1}', '["secret" x]', "just words\\n",
+      } do
+        local file = assert(io.open(name, "wb"))
+        file:write(text)
+        file:close()
+        local count, err = storage:import(name)
+        print(count, err and err.domain, err and err.code, (tostring(err):find("secret", 1, true)))
+      end
+      os.remove(name)
+      """,
+      prints: "0\tnil\tnil\tnil", "0\tnil\tnil\tnil", "0\tnil\tnil\tnil", "nil\tfile\tcannot_parse_response\tnil",
+      "nil\tfile\tcannot_parse_response\tnil", "nil\tfile\tcannot_parse_response\tnil",
+      "nil\tfile\tcannot_parse_response\tnil", "nil\tfile\tcannot_parse_response\tnil"),
+    ScriptCase(
+      "a file that is no storage is left alone",
+      """
+      local name = os.tmpname()
+      local file = assert(io.open(name, "w"))
+      file:write("my notes\\n")
+      file:close()
+      local storage, err = http.cookie_storage { path = name }
+      print(storage, err.domain, err.code)
+      print(io.open(name):read("a") == "my notes\\n", io.open(name .. ".damaged") == nil)
+      os.remove(name)
+      """, prints: "nil\tfile\tcannot_open_file", "true\ttrue"),
+    ScriptCase(
       "a storage in a file is there for the next one, and a configuration takes it",
       """
       local name = os.tmpname()

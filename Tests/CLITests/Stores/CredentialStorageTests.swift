@@ -100,6 +100,20 @@ import Testing
       print(select(2, http.credential_storage { netrc = name }).code)
       """, prints: "200\tu\t1", "no_permissions_to_read_file", "file_does_not_exist"),
     ScriptCase(
+      "a file that is no storage is left alone",
+      """
+      local name = os.tmpname()
+      local text = "machine 127.0.0.1 login u password \\"p4ss\\"\\n"
+      local file = assert(io.open(name, "w"))
+      file:write(text)
+      file:close()
+      os.execute("chmod 600 " .. name)
+      local storage, err = http.credential_storage { path = name }
+      print(storage, err.domain, err.code, tostring(err):find("p4ss"))
+      print(io.open(name):read("a") == text, io.open(name .. ".damaged") == nil)
+      os.remove(name)
+      """, prints: "nil\tfile\tcannot_open_file\tnil", "true\ttrue"),
+    ScriptCase(
       "a URL that names a user wants that one's password",
       """
       local name = os.tmpname()
@@ -146,6 +160,13 @@ import Testing
         get(storage { "sh", "-c", "sleep 60", user = "u", timeout = 0.2 }))
       print((pcall(storage, {})), (pcall(storage, { "x", usr = "u" })))
       """, prints: "200\tp4ss", "401\t401\t401", "false\tfalse"),
+    ScriptCase(
+      "a command that writes without end is ended at once",
+      """
+      local started = http.now()
+      print(get(http.credential_storage { credential_command = { "yes", "p4ss", user = "u", timeout = 100 } }))
+      print(http.now() - started < 50)
+      """, prints: "401", "true"),
     ScriptCase(
       "a task that is cancelled while a command runs ends at once",
       """

@@ -71,6 +71,20 @@ import Testing
     #expect(sent(&jar, to: http) == "a=2")
   }
 
+  @Test("A time that is known stays, and a new cookie is the newest")
+  func knownTimes() {
+    var jar = CookieJar()
+    func cookie(_ name: String, _ created: Double) -> Cookie {
+      Cookie(name: Array(name.utf8), value: [1], domain: http.host, created: created)
+    }
+    jar.set(cookie("b", Self.now + 0.5), now: Self.now, isDated: true)
+    jar.set(cookie("a", Self.now + 0.25), now: Self.now, isDated: true)
+    jar.set(cookie("c", Self.now), now: Self.now)
+    let sent = jar.cookies(for: http, now: Self.now)
+    #expect(sent.map { String(decoding: $0.name, as: UTF8.self) } == ["a", "b", "c"])
+    #expect(sent.map(\.created) == [Self.now + 0.25, Self.now + 0.5, (Self.now + 0.5).nextUp])
+  }
+
   @Test("No cookie lives longer than 400 days")
   func longestLife() throws {
     var jar = CookieJar()

@@ -54,9 +54,10 @@ import Testing
     #expect(first.mayHold(MonotonicClock.now + 1) == false)
   }
 
-  @Test("A damaged file is replaced by what is in memory")
+  @Test("A damaged file in a directory of ours is replaced by what is in memory")
   func damage() {
-    let storage = CookieStorage(path: path)
+    let ours = StorePlace.file(CookieTable.file(path))
+    let storage = CookieStorage(ours)
     set("a=1; Max-Age=100", in: storage)
     let noise = [UInt8](repeating: 0x5A, count: 40_000)
     for suffix in ["", "-wal"] {
@@ -65,13 +66,45 @@ import Testing
       close(descriptor)
     }
     // A process that comes to it sets it aside; the one that was there finds out.
-    let other = CookieStorage(path: path)
+    let other = CookieStorage(ours)
     #expect(names(other) == [])
     set("b=1; Max-Age=100", in: storage)
     set("c=1; Max-Age=100", in: storage)
     #expect(names(storage) == ["a", "b", "c"])
     #expect(names(other) == ["a", "b", "c"])
     #expect(access(path + ".damaged", F_OK) == 0)
+  }
+
+  @Test("A file that a script names and that was never a database is left alone")
+  func foreign() throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT, 0o600)
+    #expect(write(descriptor, "my notes\n", 9) == 9)
+    close(descriptor)
+    #expect(DatabaseFile.isForeign(path))
+    let storage = CookieStorage(path: path)
+    set("a=1; Max-Age=100", in: storage)
+    #expect(names(storage) == ["a"])
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    #expect(status.st_size == 9)
+    #expect(access(path + ".damaged", F_OK) != 0)
+    truncate(path, 0)
+    #expect(!DatabaseFile.isForeign(path))
+    set("b=1; Max-Age=100", in: CookieStorage(path: path))
+    #expect(!DatabaseFile.isForeign(path))
+    #expect(names(CookieStorage(path: path)) == ["b"])
+  }
+
+  @Test("No script's cookie is for all of a public suffix", arguments: ["com", "co.uk", "co.uk.", "localhost"])
+  func publicSuffix(domain: String) throws {
+    let storage = CookieStorage()
+    var cookie = Cookie(name: Array("a".utf8), value: [], domain: domain, created: 1)
+    cookie.isHostOnly = false
+    #expect(storage.set(cookie) == .failure(.publicSuffix))
+    #expect(storage.set(cookie, from: "example.\(domain)") == .failure(.publicSuffix))
+    #expect(storage.all.isEmpty)
+    #expect(try storage.set(cookie, from: domain).get().isHostOnly)
+    #expect(storage.all.map(\.isHostOnly) == [true])
   }
 
   @Test("Without a directory cookies are kept in memory")

@@ -148,6 +148,20 @@ import Testing
     #expect(MonotonicClock.now - start < 20)
   }
 
+  @Test("A command that writes without end is ended, and its text is nobody's")
+  func endlessCommand() {
+    let start = MonotonicClock.now
+    for words in [["yes", "geheim"], ["sh", "-c", "head -c 65537 /dev/zero | tr '\\0' x"]] {
+      let result = CredentialCommand(arguments: words, user: "me", timeout: 60).run(for: space)
+      #expect(result == .failure(.tooMuch))
+    }
+    #expect(MonotonicClock.now - start < 50)
+    #expect(!CredentialCommand.Failure.tooMuch.text.contains("geheim"))
+    let longest = CredentialCommand(
+      arguments: ["sh", "-c", "head -c 65536 /dev/zero | tr '\\0' x"], user: "me", timeout: 60)
+    #expect((try? longest.run(for: space).get()).flatMap(secret)?.utf8.count == 65536 + 3)
+  }
+
   @Test("A line break in what a server sends is no line of the question")
   func question() {
     var space = space

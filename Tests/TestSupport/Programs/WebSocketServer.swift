@@ -8,7 +8,7 @@ public final class WebSocketServer: Sendable {
   /// The same in TLS, with a certificate for localhost.
   public let securePort: Int
   /// Sends the frames that the path lists in hexadecimal digits, then sends back each frame it gets, unmasked, as a
-  /// binary message, until a close frame.
+  /// binary message, until a close frame. With "end-" before the digits it closes the connection after these frames.
   public let rawPort: Int
   /// PEM file of the authority that signed the certificate.
   public var authority: String { identity.certificate }
@@ -67,11 +67,14 @@ public final class WebSocketServer: Sendable {
         fields = dict(line.split(b": ", 1) for line in head.split(b"\\r\\n")[1:-2])
         accept = hashlib.sha1(fields[b"Sec-WebSocket-Key"] + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest()
         path, _, query = head.split(b" ")[1].decode()[1:].partition("?")
+        frames = path.removeprefix("end-")
         answer = b"HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: WebSocket\\r\\nConnection: keep-alive, upgrade\\r\\n"
         answer += b"Sec-WebSocket-Accept: " + base64.b64encode(accept) + b"\\r\\n"
         if query:
             answer += b"Sec-WebSocket-Extensions: " + query.replace("+", " ").encode() + b"\\r\\n"
-        connection.sendall(answer + b"\\r\\n" + bytes.fromhex(path))
+        connection.sendall(answer + b"\\r\\n" + bytes.fromhex(frames))
+        if frames != path:
+            return
         while True:
             first, second = exactly(connection, 2)
             length = second & 127

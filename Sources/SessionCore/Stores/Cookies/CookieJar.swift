@@ -37,7 +37,8 @@ struct CookieJar {
   }
 
   /// Keeps a cookie, in the place of the one with the same key; one that has expired only removes that.
-  mutating func set(_ cookie: Cookie, now: Double) {
+  /// - Parameter isDated: the time it was made at is known, and stays as it is.
+  mutating func set(_ cookie: Cookie, now: Double, isDated: Bool = false) {
     guard !cookie.isExpired(now) else {
       remove(cookie.key)
       return
@@ -48,7 +49,7 @@ struct CookieJar {
       domains[cookie.domain]?[index] = cookie
     } else {
       // The time must tell which was first also where the clock does not.
-      if cookie.created <= newest, cookie.created > newest - 1 { cookie.created = newest.nextUp }
+      if !isDated, cookie.created <= newest, cookie.created > newest - 1 { cookie.created = newest.nextUp }
       newest = max(newest, cookie.created)
       domains[cookie.domain, default: []].append(cookie)
       count += 1

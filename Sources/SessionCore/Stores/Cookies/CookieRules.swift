@@ -44,6 +44,11 @@ enum CookieRules {
     return path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
   }
 
+  /// Others have names of their own under the domain: no cookie is for all of it.
+  static func isPublicSuffix(_ domain: String) -> Bool {
+    !HostName.isAddress(domain) && PublicSuffix.isPublicSuffix(domain)
+  }
+
   /// Whether two hosts belong to one site: the same name under a public suffix, or the same host.
   static func isSameSite(_ a: String, _ b: String) -> Bool {
     if a == b { return true }

@@ -74,13 +74,22 @@ public final class CookieStorage {
   }
 
   /// Keeps a cookie as it is; one that has expired removes its like.
-  public func set(_ cookie: Cookie) -> CookieRefusal? {
-    guard CookieRules.keepsPromise(cookie) else { return .prefix }
-    if cookie.name.isEmpty, cookie.value.isEmpty { return .empty }
-    if cookie.name.count + cookie.value.count > SetCookie.sizeLimit { return .tooLarge }
-    jar.set(cookie, now: WallClock.now)
+  /// - Parameters:
+  ///   - host: whose cookie it is, where that is known.
+  ///   - isDated: `created` is the time it was made at; otherwise it is made now.
+  public func set(_ cookie: Cookie, from host: String? = nil, isDated: Bool = false) -> Result<Cookie, CookieRefusal> {
+    var cookie = cookie
+    if !cookie.isHostOnly, CookieRules.isPublicSuffix(cookie.domain) {
+      // A suffix's own site may have cookies for itself alone.
+      guard cookie.domain == host else { return .failure(.publicSuffix) }
+      cookie.isHostOnly = true
+    }
+    guard CookieRules.keepsPromise(cookie) else { return .failure(.prefix) }
+    if cookie.name.isEmpty, cookie.value.isEmpty { return .failure(.empty) }
+    if cookie.name.count + cookie.value.count > SetCookie.sizeLimit { return .failure(.tooLarge) }
+    jar.set(cookie, now: WallClock.now, isDated: isDated)
     noteChanges()
-    return nil
+    return .success(cookie)
   }
 
   /// Removes the cookies that `isUnwanted` chooses. Returns how many there were.

@@ -2,7 +2,7 @@
 struct CookieTable {
   let database: Database
 
-  static func file(_ path: String, makesDirectory: Bool = false) -> DatabaseFile {
+  static func file(_ path: String, makesDirectory: Bool = false, isGiven: Bool = false) -> DatabaseFile {
     DatabaseFile(
       path: path, subject: "cookie storage", version: 1,
       schema: [
@@ -11,7 +11,7 @@ struct CookieTable {
           value BLOB NOT NULL, expires REAL NOT NULL, secure INTEGER NOT NULL, http_only INTEGER NOT NULL,
           same_site TEXT NOT NULL, created REAL NOT NULL, PRIMARY KEY(domain, path, name, host_only)) WITHOUT ROWID
         """
-      ], makesDirectory: makesDirectory)
+      ], makesDirectory: makesDirectory, isGiven: isGiven)
   }
 
   /// A number that changes when another process writes.

@@ -117,7 +117,7 @@ struct SetCookie {
   private func apply(_ domain: [UInt8]?, to cookie: inout Cookie, _ place: CookiePlace) -> CookieRefusal? {
     guard let domain else { return nil }
     guard let name = HostName.ascii(String(decoding: domain, as: UTF8.self)) else { return .otherDomain }
-    if !HostName.isAddress(name), PublicSuffix.isPublicSuffix(name) {
+    if CookieRules.isPublicSuffix(name) {
       // A suffix's own site may set cookies for itself alone.
       return name == place.host ? nil : .publicSuffix
     }

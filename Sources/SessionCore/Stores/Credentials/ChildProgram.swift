@@ -12,10 +12,11 @@ enum ChildProgram {
     running.withLock { running in for process in running { kill(-process, SIGKILL) } }
   }
 
-  /// More output than this is cut off.
-  private static let outputLimit = 1 << 20
+  /// A program that writes more gives no credential, and may have no end.
+  private static let outputLimit = 64 << 10
 
-  /// Runs it to its end. It and what it starts are a process group of their own, which is killed when time is up.
+  /// Runs it to its end. It and what it starts are a process group of their own, which is killed when time is up, and
+  /// when it writes too much.
   static func run(
     _ arguments: [String], input: [UInt8], timeout: Double
   ) -> Result<[UInt8], CredentialCommand.Failure> {
@@ -27,13 +28,20 @@ enum ChildProgram {
     running.withLock { _ = $0.insert(process) }
     let deadline = MonotonicClock.now + timeout
     channel.write(input)
-    let output = channel.readAll(limit: outputLimit, until: deadline)
-    guard let output, let status = wait(for: process, until: deadline) else {
-      kill(-process, SIGKILL)
-      _ = wait(for: process, until: .infinity)
-      return .failure(.timedOut)
+    switch channel.readAll(limit: outputLimit, until: deadline) {
+    case .success(let output):
+      guard let status = wait(for: process, until: deadline) else { return end(process, .timedOut) }
+      return status == 0 ? .success(output) : .failure(.status(status))
+    case .failure(let failure): return end(process, failure)
     }
-    return status == 0 ? .success(output) : .failure(.status(status))
+  }
+
+  private static func end(
+    _ process: pid_t, _ failure: CredentialCommand.Failure
+  ) -> Result<[UInt8], CredentialCommand.Failure> {
+    kill(-process, SIGKILL)
+    _ = wait(for: process, until: .infinity)
+    return .failure(failure)
   }
 
   private static func spawn(_ arguments: [String], _ channel: Channel, _ process: inout pid_t) -> Int32 {
@@ -112,19 +120,20 @@ private final class Channel {
     shutdown(ours, Int32(SHUT_WR))
   }
 
-  /// Everything up to the end of the text; nil when that is not there in time.
-  func readAll(limit: Int, until deadline: Double) -> [UInt8]? {
+  /// Everything up to the end of the text, which has to come in time and within the limit.
+  func readAll(limit: Int, until deadline: Double) -> Result<[UInt8], CredentialCommand.Failure> {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 4096)
     while true {
       let left = deadline - MonotonicClock.now
-      guard left > 0 else { return nil }
+      guard left > 0 else { return .failure(.timedOut) }
       var entry = pollfd(fd: ours, events: Int16(POLLIN), revents: 0)
       guard poll(&entry, 1, Int32(min(left * 1000 + 1, 60_000))) > 0 else { continue }
       let count = read(ours, &piece, piece.count)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return bytes }
-      if bytes.count < limit { bytes += piece[..<count] }
+      guard count > 0 else { return .success(bytes) }
+      guard bytes.count + count <= limit else { return .failure(.tooMuch) }
+      bytes += piece[..<count]
     }
   }
 }

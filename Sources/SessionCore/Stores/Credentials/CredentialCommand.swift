@@ -25,6 +25,7 @@ public struct CredentialCommand: Sendable {
   enum Failure: Error, Equatable {
     case cannotStart(Int32)
     case timedOut
+    case tooMuch
     case status(Int32)
     /// It wrote nothing of use.
     case noAnswer
@@ -34,6 +35,7 @@ public struct CredentialCommand: Sendable {
       switch self {
       case .cannotStart(let number): "cannot be started: \(String(cString: strerror(number)))"
       case .timedOut: "took too long and was ended"
+      case .tooMuch: "wrote more than 64 KiB and was ended"
       case .status(let status): "ended with status \(status)"
       case .noAnswer: "gave no credential"
       case .notText: "gave a credential that is not UTF-8, or has NUL in it"

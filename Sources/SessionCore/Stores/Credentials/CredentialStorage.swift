@@ -42,8 +42,8 @@ public final class CredentialStorage {
     return CredentialStorage(.file(file), keyring: true)
   }
 
-  /// A file of that kind elsewhere.
-  public static func file(_ path: String) -> DatabaseFile { CredentialTable.file(path) }
+  /// A file of that kind that a script names.
+  public static func file(_ path: String) -> DatabaseFile { CredentialTable.file(path, isGiven: true) }
 
   /// Where the file is; nil for a storage in memory.
   public var path: String? { file.place.path }

@@ -2,7 +2,7 @@
 struct CredentialTable {
   let database: Database
 
-  static func file(_ path: String, makesDirectory: Bool = false) -> DatabaseFile {
+  static func file(_ path: String, makesDirectory: Bool = false, isGiven: Bool = false) -> DatabaseFile {
     DatabaseFile(
       path: path, subject: "credential storage", version: 1,
       schema: [
@@ -13,7 +13,7 @@ struct CredentialTable {
           key TEXT, is_default INTEGER NOT NULL)
         """,
         "CREATE INDEX by_host ON credentials(host)",
-      ], makesDirectory: makesDirectory, isSecret: true)
+      ], makesDirectory: makesDirectory, isSecret: true, isGiven: isGiven)
   }
 
   private static let samePattern =
