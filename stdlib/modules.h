@@ -186,6 +186,9 @@ static const char m_http_security[] = {
 static const char m_http_segments[] = {
 #embed "http/segments.lua"
 };
+static const char m_http_segments_journal[] = {
+#embed "http/segments_journal.lua"
+};
 static const char m_http_serializer[] = {
 #embed "http/serializer.lua"
 };
@@ -303,6 +306,7 @@ static const module modules[] = {
     {"http.scopes", m_http_scopes, sizeof m_http_scopes},
     {"http.security", m_http_security, sizeof m_http_security},
     {"http.segments", m_http_segments, sizeof m_http_segments},
+    {"http.segments_journal", m_http_segments_journal, sizeof m_http_segments_journal},
     {"http.serializer", m_http_serializer, sizeof m_http_serializer},
     {"http.serializer_query", m_http_serializer_query, sizeof m_http_serializer_query},
     {"http.server_trust", m_http_server_trust, sizeof m_http_server_trust},

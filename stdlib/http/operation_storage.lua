@@ -54,7 +54,7 @@ function storage.encode(op)
   if response then
     for _, value in ipairs {
       tostring(response.status), response.reason, response.http_version, response.url,
-      packing.headers(response.headers), tostring(response.expected_content_length), transfer.data(op) or "",
+      packing.record(response.headers), tostring(response.expected_content_length), transfer.data(op) or "",
     } do
       fields[#fields + 1] = value
     end

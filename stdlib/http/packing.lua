@@ -23,7 +23,7 @@ function packing.unlist(packed)
   return values
 end
 
--- Strings by name as one.
+-- Strings by name as one; also header fields, in their order.
 function packing.record(fields)
   local flat = {}
   for name, value in pairs(fields) do
@@ -33,31 +33,24 @@ function packing.record(fields)
   return packing.list(flat)
 end
 
+-- Calls add(name, value) for each string of a record -> whether it is one.
+local function each_pair(packed, add)
+  local flat = packed and packing.unlist(packed)
+  if not flat or #flat % 2 ~= 0 then return false end
+  for index = 1, #flat, 2 do add(flat[index], flat[index + 1]) end
+  return true
+end
+
 -- The strings by name again; nil where there are none.
 function packing.unrecord(packed)
-  local flat = packing.unlist(packed)
-  if not flat or #flat % 2 ~= 0 then return nil end
   local fields = {}
-  for index = 1, #flat, 2 do fields[flat[index]] = flat[index + 1] end
-  return fields
+  return each_pair(packed, function(name, value) fields[name] = value end) and fields or nil
 end
 
--- Header fields, in their order.
-function packing.headers(list)
-  local flat = {}
-  for name, value in pairs(list) do
-    flat[#flat + 1] = name
-    flat[#flat + 1] = value
-  end
-  return packing.list(flat)
-end
-
+-- The header fields again; nil where there are none.
 function packing.unheaders(packed)
-  local flat = packed and packing.unlist(packed)
-  if not flat or #flat % 2 ~= 0 then return nil end
   local list = headers.from(nil)
-  for index = 1, #flat, 2 do list:add(flat[index], flat[index + 1]) end
-  return list
+  return each_pair(packed, function(name, value) list:add(name, value) end) and list or nil
 end
 
 -- The fields of a request that are texts, and how the others become texts and are read again.
@@ -67,7 +60,7 @@ local FLAGS = { "allows_cellular_access", "http_should_handle_cookies", "http_sh
 -- A request; nil for one whose body is a stream.
 function packing.request(req)
   local body = rawget(req, "body")
-  local fields = { headers = packing.headers(req.headers) }
+  local fields = { headers = packing.record(req.headers) }
   if type(body) == "string" then
     fields.data = body
   elseif type(body) == "table" and type(body.file) == "string" then

@@ -9,7 +9,7 @@ local part_file = require "httpscript.part"
 local errors = require "http.errors"
 local fibers = require "http.fibers"
 local headers = require "http.headers"
-local json = require "json"
+local journal = require "http.segments_journal"
 local map = require "http.map"
 local options = require "http.options"
 local request = require "http.request"
@@ -63,40 +63,7 @@ local function probe(self, source)
   return { total = math.tointeger(tonumber(total)), validator = validator, head = head }
 end
 
--- Journal -----------------------------------------------------------------------------------------------------------
-
-local FIRST_LINE = "httpscript journal 1"
-
-local function journal_path(self) return part_file.journal_path(self.path) end
-
--- What the pieces in a journal must be of, so that they may be used.
-local function is_same_file(self, plan, found)
-  if type(found) ~= "table" or found.total ~= plan.total or math.type(found.piece) ~= "integer" or found.piece < 1 then
-    return false
-  end
-  if self.given.pieces and found.piece ~= self.given.pieces.length then return false end
-  if self.checksum then return found.checksum == self.checksum end
-  return found.url == request.shown_url(self.req.url) and found.validator == plan.validator
-end
-
--- Reads the journal of an earlier run -> piece size and digests by index | nil
-local function read_journal(self, plan)
-  local file = io.open(journal_path(self), "rb")
-  if not file then return nil end
-  local first, second = file:read("l", "l")
-  local found = first == FIRST_LINE and second and json.decode(second)
-  local digests = {}
-  if found and is_same_file(self, plan, found) then
-    for line in file:lines("L") do
-      local index, digest = line:match("^(%d+) (%x+)\n$")
-      if digest and #digest == 64 then digests[math.tointeger(tonumber(index))] = digest end
-    end
-  else
-    found = nil
-  end
-  file:close()
-  if found then return found.piece, digests end
-end
+-- Plan --------------------------------------------------------------------------------------------------------------
 
 local function piece_range(plan, index)
   local offset = index * plan.piece
@@ -111,27 +78,6 @@ local function verify(self, plan, digests)
     fibers.sleep(0)
   end
 end
-
-local function write_journal(self, plan)
-  local file, message = io.open(journal_path(self), "wb")
-  if not file then
-    return nil, errors.new {
-      domain = "file", code = "cannot_create_file", message = "cannot write the journal: " .. message,
-    }
-  end
-  file:setvbuf("no")
-  local about = {
-    total = plan.total, piece = plan.piece, url = request.shown_url(self.req.url), validator = plan.validator,
-    checksum = self.checksum,
-  }
-  local lines = { FIRST_LINE, json.encode(about) }
-  for index, digest in pairs(plan.done) do lines[#lines + 1] = index .. " " .. digest end
-  file:write(table.concat(lines, "\n"), "\n")
-  self.journal = file
-  return true
-end
-
--- Plan --------------------------------------------------------------------------------------------------------------
 
 local function piece_size(self, total)
   if self.given.pieces then return self.given.pieces.length end
@@ -149,7 +95,7 @@ end
 -- What is to be fetched -> true | nil, err
 local function prepare(self, found)
   local plan = { total = found.total, validator = found.validator, done = {} }
-  local piece, digests = read_journal(self, plan)
+  local piece, digests = journal.read(self, plan)
   plan.piece = piece or piece_size(self, plan.total)
   if digests and self.part:length() == plan.total then
     verify(self, plan, digests)
@@ -157,7 +103,7 @@ local function prepare(self, found)
   local ok, problem = self.part:allocate(plan.total)
   if not ok then return nil, place_error(self, problem) end
   self.plan = plan
-  return write_journal(self, plan)
+  return journal.write(self, plan)
 end
 
 -- Progress ----------------------------------------------------------------------------------------------------------
@@ -187,7 +133,7 @@ local function note_done(self, index, digest, source)
   local _, count = piece_range(self.plan, index)
   source.has_given = true
   self.plan.done[index] = digest
-  self.journal:write(index, " ", digest, "\n")
+  journal.note(self, index, digest)
   self.finished, self.under_way[index] = self.finished + count, nil
   report(self)
 end
@@ -331,7 +277,7 @@ end
 local function finish(self, head)
   local ok, problem = self.part:commit()
   if not ok then return nil, place_error(self, problem) end
-  os.remove(journal_path(self))
+  os.remove(journal.path(self))
   return make_response(self, head)
 end
 

@@ -173,7 +173,7 @@ extension Transfer {
     let limit = takesRefusal ? Self.drainLimit : takesResponse ? Self.holdLimit : 0
     guard early.count + bytes.count <= limit else { return pauseReceiving() }
     guard early.append(bytes) else { return 0 }
-    if !takesRefusal, early.count > Self.holdLimit / 2, intake.httpVersion != "2" { pauseFromWithin() }
+    if !takesRefusal, early.count > Self.holdLimit / 2, pausesFromWithin { pauseFromWithin() }
     return bytes.count
   }
 
@@ -221,7 +221,7 @@ extension Transfer {
       caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       if !isStreamWide, received > StreamWindow.narrow / 2 { noteLongBody() }
-      if load == nil, core.isInsideLibcurl, intake.httpVersion != "2", sink.holdBack() { pauseFromWithin() }
+      if pausesFromWithin, sink.holdBack() { pauseFromWithin() }
       return bytes.count
     case .full:
       updateClock()
@@ -330,8 +330,11 @@ extension Transfer {
     return Callbacks.pause
   }
 
+  /// An HTTP/2 stream's window sees to it that libcurl has little to keep.
+  private var pausesFromWithin: Bool { load == nil && core.isInsideLibcurl && intake.httpVersion != "2" }
+
   /// Pauses while libcurl delivers what has just been taken. Were the next piece refused instead, libcurl would have read
-  /// it, and would keep it. (An HTTP/2 stream's window sees to that.)
+  /// it, and would keep it.
   private func pauseFromWithin() {
     guard isAttached, let easy, pauseMask & CURLPAUSE_RECV == 0 else { return }
     pauseMask = source == nil ? CURLPAUSE_RECV | CURLPAUSE_SEND : pauseMask | CURLPAUSE_RECV
