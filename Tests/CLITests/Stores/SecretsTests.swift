@@ -117,7 +117,7 @@ import Testing
     let netrc = try TemporaryDirectory()
     let netrcFile = try netrc.write("netrc", "machine 127.0.0.1 login u password \(Self.mark)netrc\n")
     chmod(netrcFile, 0o600)
-    let dead = "http://127.0.0.1:\(try Listener.freePort())/"
+    let dead = "http://127.0.0.1:\(Listener.deafPort)/"
     var run = Executable(.file(prelude + Self.script), arguments: [server.url, Self.mark, dead, netrcFile])
     run.options = ["-v"]
     run.environment = [

@@ -119,10 +119,57 @@ public struct Listener: Sendable {
     return Int(UInt16(bigEndian: name.sin_port))
   }()
 
-  /// A port that was free a moment ago, for programs that must be told one.
+  /// A port that was free a moment ago, for programs that must be told one. It lies below the range from which the kernel
+  /// gives ports of its own choice, so that no listener or connection of another test takes it before the program does.
   public static func freePort() throws -> Int {
-    let listener = try Listener(.ipv4)
-    close(listener.descriptor)
-    return listener.port
+    for _ in 0..<200 {
+      let port = programPorts.next()
+      if let descriptor = try? bound(port) {
+        close(descriptor)
+        return port
+      }
+    }
+    throw SystemError("bind")
+  }
+
+  /// The ports that this process gives to programs: a row of its own, from a place by chance.
+  private static let programPorts = PortRow(in: 15_000..<32_000)
+
+  /// A socket that holds this port of every address.
+  private static func bound(_ port: Int) throws -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { throw SystemError("socket") }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeBytes(of: &address) { raw in
+      bind(descriptor, raw.assumingMemoryBound(to: sockaddr.self).baseAddress, length)
+    }
+    guard result == 0 else {
+      let error = SystemError("bind")
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+}
+
+/// Numbers of a range, one after the other from a place by chance.
+private final class PortRow: @unchecked Sendable {
+  private let lock = NSLock()
+  private let range: Range<Int>
+  private var last: Int
+
+  init(in range: Range<Int>) {
+    self.range = range
+    last = Int.random(in: range)
+  }
+
+  func next() -> Int {
+    lock.withLock {
+      last = last + 1 < range.upperBound ? last + 1 : range.lowerBound
+      return last
+    }
   }
 }
