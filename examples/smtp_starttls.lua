@@ -30,16 +30,30 @@ local function read_line()
   end
 end
 
--- Sends a command, and expects a reply that begins with this digit.
-local function command(line, digit)
-  if line then assert(task:write(line .. "\r\n")) end
+-- Expects a reply that begins with this digit.
+local function expect(digit, what)
   local reply
   repeat reply = read_line() until not reply:match("^%d%d%d%-")
-  if reply:sub(1, 1) ~= digit then error(("%s: %s"):format(line or "greeting", reply), 0) end
+  if reply:sub(1, 1) ~= digit then error(("%s: %s"):format(what, reply), 0) end
   return reply
 end
 
-command(nil, "2")
+-- Sends a command, and expects a reply to it.
+local function command(line, digit)
+  if line:find("[\r\n]") then error(("a line break in %q"):format(line), 0) end
+  assert(task:write(line .. "\r\n"))
+  return expect(digit, line)
+end
+
+-- The text as SMTP carries it: lines that end in CRLF, and before each that begins with a dot another one, as a dot
+-- alone ends the mail (RFC 5321 4.5.2).
+local function data_lines(mail)
+  local lines = {}
+  for line in (mail:gsub("\r\n?", "\n") .. "\n"):gmatch("(.-)\n") do lines[#lines + 1] = line:gsub("^%.", "..") end
+  return table.concat(lines, "\r\n")
+end
+
+expect("2", "greeting")
 command("EHLO localhost", "2")
 command("STARTTLS", "2")
 task:start_secure_connection()
@@ -47,7 +61,8 @@ command("EHLO localhost", "2")
 command(("MAIL FROM:<%s>"):format(from), "2")
 command(("RCPT TO:<%s>"):format(to), "2")
 command("DATA", "3")
-print(command(("From: <%s>\r\nTo: <%s>\r\n\r\n%s\r\n."):format(from, to, text:gsub("\n%.", "\n..")), "2"))
+assert(task:write(data_lines(("From: <%s>\nTo: <%s>\n\n%s"):format(from, to, text)) .. "\r\n.\r\n"))
+print(expect("2", "the mail"))
 command("QUIT", "2")
 task:close_write()
 task:wait()

@@ -291,6 +291,65 @@ import Testing
       ], "\(result)")
   }
 
+  @Test("A stream task waits for a network too, longer than a connection may take to be made")
+  func streamConnectivity() async throws {
+    let script = """
+      local port = math.tointeger(base)
+      local function stream(session, ...)
+        local task = session:stream_task(...)
+        task:resume()
+        return task
+      end
+      print(select(2, http.get "http://nowhere.invalid/").code)
+      print(select(2, stream(http.session(), "127.0.0.1", port):wait()).code)
+      print(select(2, stream(http.session(), "nowhere.invalid", port):wait()).code)
+      local waiting = { waits_for_connectivity = true, timeout_for_request = 2 }
+      local session = http.session(waiting, {
+        task_is_waiting_for_connectivity = function(_, task)
+          print("waiting", task.kind, task.state)
+          assert(os.execute("ip addr add 127.9.9.9/32 dev lo"))
+          http.sleep(2.5)
+          assert(os.execute("ip link set lo up"))
+        end,
+      })
+      local task = stream(session, "127.0.0.1", port)
+      print(task:write("x"), task:read())
+      task:cancel()
+      print(select(2, stream(session, "127.0.0.1", 1):wait()).code)
+      waiting.timeout_for_resource = 0.2
+      print(select(2, stream(http.session(waiting), "10.9.0.1", port):wait()).code)
+      """
+    let directory = try TemporaryDirectory()
+    let port = try Listener.freePort()
+    let file = try directory.write("script.lua", prelude + script)
+    let server = try directory.write(
+      "server.py",
+      """
+      import socket
+      listener = socket.create_server(("0.0.0.0", \(port)))
+      connection = listener.accept()[0]
+      connection.sendall(connection.recv(10))
+      connection.recv(10)
+      """)
+    let command = """
+      python3 '\(server)' & server=$!
+      tries=0
+      until ss -Hltn "sport = :\(port)" | grep -q . || [ $tries -gt 200 ]; do tries=$((tries + 1)); sleep 0.05; done
+      '\(Executable.path)' '\(file)' \(port)
+      kill $server
+      """
+    guard try await shell("unshare -n true && ip -V").status == 0 else {
+      print("skipped: this machine lets no test make a network namespace")
+      return
+    }
+    let result = try await shell("unshare -n sh -c \"$0\"", command)
+    #expect(
+      result.lines == [
+        "not_connected_to_internet", "not_connected_to_internet", "not_connected_to_internet",
+        "waiting\tstream\trunning", "true\tx\tfalse", "cannot_connect_to_host", "timed_out",
+      ], "\(result)")
+  }
+
   @Test("A stream's delegate hears of a better route, once")
   func betterRoute() async throws {
     let script = """

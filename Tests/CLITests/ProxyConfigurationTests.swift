@@ -18,7 +18,7 @@ import Testing
       end
       print(try(proxy), try{ url = proxy }, try{ url = address })
       print(try("http://u:p@" .. address), try{ url = proxy, user = "u", password = "p" })
-      print(try{ url = proxy, user = "ü@:/", password = "p w%" })
+      print(try{ url = proxy, user = "ü@/", password = "p w%" })
       print(try{ url = proxy, no_proxy = { "127.0.0.1", "x" } }, try({ url = proxy, no_proxy = "x, 127.0.0.0/8" }, direct))
       print(try({ url = proxy, no_proxy = { "127.0.0.1" } }, direct), try(false, direct), try("environment"))
       print(try{ http = proxy }, try({ http = false, https = proxy }, direct), try({ url = proxy, http = false }, direct))
@@ -28,7 +28,7 @@ import Testing
     try await expectScript(
       script, [origin.url, proxy.url],
       prints: [
-        "via -\tvia -\tvia -", "via Basic dTpw\tvia Basic dTpw", "via Basic w7xAOi86cCB3JQ==", "via -\tdirect",
+        "via -\tvia -\tvia -", "via Basic dTpw\tvia Basic dTpw", "via Basic w7xALzpwIHcl", "via -\tdirect",
         "direct\tdirect\tvia Basic ZTpl", "via -\tdirect\tdirect", "via Basic aDo=", "cannot_connect_to_host",
       ]
     ) { $0.environment = ["http_proxy": "http://e:e@127.0.0.1:\(proxy.port)"] }

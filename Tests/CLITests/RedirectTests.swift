@@ -87,9 +87,11 @@ import Testing
       print(assert(http.get(url .. "/to-localhost")).body)
       print(assert(http.get(base .. "/with-user")).body)
       print(assert(http.get(url .. "/with-user")).body, assert(http.get(url .. "/with-user")).url:find("@"))
+      local hop = assert(http.get(url .. "/with-user")).redirects[1]
+      print(hop.from == base .. "/with-user", hop.to == base .. "/authorized", hop.url == hop.to)
       """,
       prints: "Basic dXMgZXI6cDp3", "Basic dXMgZXI6cDp3", "Basic dXMgZXI6cDp3", "none", "Basic YTpi",
-      "Basic YTpi\tnil"),
+      "Basic YTpi\tnil", "true\ttrue\ttrue"),
   ]
 
   @Test(arguments: cases)

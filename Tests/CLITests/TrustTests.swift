@@ -36,6 +36,26 @@ struct TrustTests {
       Self.session + script, [server.url, authority.certificate] + more, prints: lines, sourceLocation: sourceLocation)
   }
 
+  @Test("A stapled response that does not say when the next one comes is believed for ten days")
+  func undatedStatus() async throws {
+    let leaf = try authority.leaf("host", "DNS:localhost")
+    let servers = try [0, 9, 11, 400].map { days in
+      try OpenSSLServer(leaf, ["-status_file", authority.oldStatus(of: "host", days: days)])
+    }
+    let script = """
+      local session = http.session({ ca_file = base }, {
+        session_did_receive_challenge = function(_, challenge)
+          local verdict = challenge.protection_space.server_trust.verdict
+          print(verdict.trusted, verdict.revocation)
+        end,
+      })
+      for index = 2, select("#", ...) do print(assert(session:get((select(index, ...)) .. "/")).status) end
+      """
+    try await expectScript(
+      script, [authority.certificate] + servers.map(\.url),
+      prints: ["good", "good", "not_known", "not_known"].flatMap { ["true\t\($0)", "200"] })
+  }
+
   @Test("A handler decides about a certificate that is not trusted", arguments: ["1.2", "1.3"])
   func decisions(version: String) async throws {
     let server = try TLSServer(authority.selfSigned("self", "DNS:localhost"), terms: .init(version: version))

@@ -24,6 +24,10 @@ extension ExampleTests {
       let arguments = ["localhost", "\(server.port)", "a@example.org", "b@example.org", "hello"]
       let result = try await example.run(arguments + [server.authority])
       #expect(result.lines == ["250 OK 53"] && result.ending == .exited(0), "\(result)")
+      // Lines that begin with a dot come as they are, and none ends the mail.
+      let dots = arguments.dropLast() + [".\r\n..\nb", server.authority]
+      let dotted = try await example.run(Array(dots))
+      #expect(dotted.lines == ["250 OK 56"] && dotted.ending == .exited(0), "\(dotted)")
       let untrusted = try await example.run(arguments)
       #expect(untrusted.ending == .exited(1) && untrusted.stderr.contains("server_certificate_"), "\(untrusted)")
     },

@@ -39,6 +39,21 @@ return function(t)
     { "an empty sink", function() get({ sink = "" }) end, "'sink' must not be an empty path" },
     { "a checksum without digits", function() get({ checksum = "sha256:" }) end,
       "after 'sha256:' there must be 64 hexadecimal digits" },
+    { "NUL in a request's main document", function()
+      http.send(http.request { url = "http://h.test/", main_document_url = "a\0b" })
+    end, "a request's 'main_document_url' must not contain control characters" },
+    { "a line break in a task's main document", function()
+      session:data_task(http.request { url = "http://h.test/", main_document_url = "http://a/\r\nb" }):resume()
+    end, "a request's 'main_document_url' must not contain control characters" },
+    { "NUL in an identifier", function() http.configuration.background("a\0b") end,
+      "'identifier' must not contain NUL" },
+    { "NUL in no_proxy", function() http.session { connection_proxy = { url = "x", no_proxy = "a\0b" } } end,
+      "'connection_proxy.no_proxy' must not contain NUL" },
+    { "NUL in an item of no_proxy", function()
+      http.session { connection_proxy = { url = "x", no_proxy = { "a\0b" } } }
+    end, "an item of 'connection_proxy.no_proxy' must not contain NUL" },
+    { "NUL in a space's host", function() http.protection_space { host = "a\0b" } end,
+      "'host' must not contain control characters" },
     { "NUL in a sink", function() get({ sink = "/tmp/a\0b" }) end, "'sink' must not contain NUL" },
     { "NUL in a body's file", function() post({ body = { file = "a\0b" } }) end,
       "'file' must not contain NUL" },
@@ -49,6 +64,26 @@ return function(t)
       "a task has no field 'priorty' %(did you mean 'priority'%?%)" },
     { "a task's method as a field", function() task.resume = print end, "a task's 'resume' cannot be set" },
     { "a task's metrics", function() task.metrics = {} end, "a task's 'metrics' cannot be set" },
+    { "a task's response", function() task.response = {} end, "a task's 'response' cannot be set" },
+    { "a task's error", function() task.error = "x" end, "a task's 'error' cannot be set" },
+    { "a task's count of bytes", function() task.count_of_bytes_sent = 1 end,
+      "a task's 'count_of_bytes_sent' cannot be set" },
+    { "an address that is a name", function() http.session { resolve = { ["host:80"] = "notanip" } } end,
+      "resolve%['host:80'%] must be an address %(\"192.0.2.1\", .*not \"notanip\"" },
+    { "no address", function() http.configuration.default { resolve = { ["host:80"] = "" } } end,
+      "resolve%['host:80'%] must be an address" },
+    { "addresses one of which is none", function()
+      http.session().configuration.resolve = { ["host:80"] = "127.0.0.1,::1,::g" }
+    end, "resolve%['host:80'%] must be an address" },
+    { "a host to resolve without a port", function() http.session { resolve = { host = "127.0.0.1" } } end,
+      "a key of 'resolve' must be \"host:port\"" },
+    { "a port beyond the last", function() http.session { resolve = { ["host:65536"] = "::1" } } end,
+      "a key of 'resolve' must be \"host:port\"" },
+    { "an address that is set later", function()
+      local configuration = http.configuration.default { resolve = { ["host:80"] = "[::1]" } }
+      configuration.resolve["host:80"] = "1.2.3"
+      http.session(configuration)
+    end, "resolve%['host:80'%] must be an address" },
     { "a task's description", function() task.description = 5 end, "a task's 'description' must be string" },
     { "a described task's description", function()
       task.description = "first"
@@ -57,12 +92,29 @@ return function(t)
     { "a misspelt field of a session", function() session.descripton = "x" end,
       "a session has no field 'descripton' %(did you mean 'description'%?%)" },
     { "a session's method as a field", function() session.get = print end, "a session's 'get' cannot be set" },
+    { "a session's configuration", function() session.configuration = {} end,
+      "a session's configuration cannot be changed" },
+    { "a session's delegate in place of another one", function() http.session(nil, {}).delegate = 5 end,
+      "a session's 'delegate' must be table or userdata, not number" },
     { "a session's description", function() session.description = 5 end, "a session's 'description' must be string" },
     { "a path that is no text", function() get({ sink = "/tmp/\xff" }) end, "'sink' must be UTF%-8" },
   }
   for _, case in ipairs(cases) do
     t.it(case[1], function() t.expect(case[2]):raises("misuse_spec.lua:%d+: .*" .. case[3]) end)
   end
+
+  t.it("what a completed task tells cannot be set", function()
+    local done = session:data_task("data:,text")
+    done:resume()
+    t.expect(assert(done:wait()).body):equals("text")
+    for _, name in ipairs { "metrics", "count_of_bytes_received", "count_of_bytes_expected_to_send", "error" } do
+      local before = done[name]
+      t.expect(function() done[name] = 5 end):raises("misuse_spec.lua:%d+: a task's '" .. name .. "' cannot be set")
+      t.expect(done[name]):equals(before)
+    end
+    done.user_info, done.priority, done.description, done.own = 1, 0.25, "text", "mine"
+    t.expect(done.user_info .. done.priority .. done.description .. done.own):equals("10.25textmine")
+  end)
 
   t.it("the position is the script's in jobs and coroutines too", function()
     local _, err = http.spawn(function() http.sleep("x") end):wait()

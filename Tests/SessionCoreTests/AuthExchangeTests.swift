@@ -5,19 +5,23 @@ import Testing
 
 @Suite("Challenges, spaces and what was tried")
 struct AuthExchangeTests {
-  private static func challenges(_ fields: String...) -> [AuthenticationChallenge] { ChallengeParser.parse(fields) }
+  private static func challenges(_ fields: String...) -> [AuthenticationChallenge] {
+    ChallengeParser.parse(fields.map { Octets($0) })
+  }
 
-  private static func password(_ word: String) -> Credential { Credential(.password(user: "u", password: word)) }
+  private static func password(_ word: String) -> Credential {
+    Credential(.password(user: "u", password: Octets(word)))
+  }
 
   @Test("The public rows for Digest challenges")
   func parsing() throws {
     var score = Score("http_auth, challenges")
     for row in try Fixture.json("http_auth.json")["digest_challenge_parsing"].array {
       let name = row["comment"].string ?? ""
-      let challenge = ChallengeParser.parse([row["challenge"].string ?? ""]).first
+      let challenge = ChallengeParser.parse([Octets(row["challenge"].string ?? "")]).first
       if row["parse_ok"].isTrue {
         let isRight =
-          challenge?.scheme == "digest" && challenge?.realm == row["realm"].string
+          challenge?.scheme == "digest" && challenge?.realm.text == row["realm"].string
           && challenge?.parameter("nonce") == row["nonce"].string
           && challenge?.parameter("domain") ?? "" == row["domain"].string
         score.record(name, isRight, "\(String(describing: challenge))")
@@ -34,7 +38,7 @@ struct AuthExchangeTests {
     let all = Self.challenges(
       "Basic realm=\"b\", Custom a=b, Bearer realm=\"t\"", "NTLM", "Digest realm=\"m\", nonce=\"1\"",
       "Digest realm=\"s\", nonce=\"2\", algorithm=SHA-256", "Negotiate")
-    let names = ChallengeRanking.strongestFirst(all).map { "\($0.scheme) \($0.realm)" }
+    let names = ChallengeRanking.strongestFirst(all).map { "\($0.scheme) \($0.realm.text ?? "?")" }
     #expect(names == ["negotiate ", "digest m", "ntlm ", "custom ", "bearer t", "basic b"])
     let strong = Self.challenges("Basic realm=\"b\"", "Digest realm=\"s\", nonce=\"2\", algorithm=SHA-256", "NTLM")
     #expect(ChallengeRanking.strongestFirst(strong).map(\.scheme) == ["digest", "ntlm", "basic"])
@@ -83,9 +87,10 @@ struct AuthExchangeTests {
   func spaces() {
     let spaces = AuthenticatedSpaces()
     let place = Place(scheme: "http", host: "h", port: 80)
-    func entry(_ realm: String, _ word: String, _ directories: String...) -> AuthenticatedSpaces.Entry {
+    func entry(_ realm: Octets, _ word: String, _ directories: String...) -> AuthenticatedSpaces.Entry {
       AuthenticatedSpaces.Entry(
-        realm: realm, method: "basic", credential: Self.password(word), answer: .field(word), directories: directories)
+        realm: realm, method: "basic", credential: Self.password(word), answer: .field(Octets(word)),
+        directories: directories)
     }
     spaces.accept(entry("r", "outer", "/a/"), at: place)
     spaces.accept(entry("s", "inner", "/a/b/"), at: place)
@@ -112,6 +117,10 @@ struct AuthExchangeTests {
     #expect(AuthAnswer(Credential(.token("t")), scheme: "vendor", isProxy: false) == .field("vendor t"))
     #expect(AuthAnswer(Credential(.token("t")), scheme: "basic", isProxy: false) == nil)
     #expect(AuthAnswer(Credential(.token("a\r\nb")), scheme: "bearer", isProxy: false) == nil)
+    let line = Credential(.password(user: "a\r\nb", password: "p"))
+    #expect(AuthAnswer(line, scheme: "digest", isProxy: false) == nil)
+    let bytes = Credential(.password(user: Octets(bytes: [0x75, 0xE9]), password: Octets(bytes: [0xFC])))
+    #expect(AuthAnswer(bytes, scheme: "basic", isProxy: false) == .field("Basic dek6/A=="))
   }
 
   @Test("Hashes: the published vectors")

@@ -9,7 +9,7 @@ import Testing
 
   func request(
     _ fields: [(String, String)] = [], method: String = "GET", policy: CachePolicy = .useProtocolCachePolicy,
-    identity: String? = nil
+    identity: Octets? = nil
   ) -> CacheRequest {
     CacheRequest(
       method: method, key: "http://a/", fields: MessageFields(fields.map { HeaderField($0.0, $0.1) }), policy: policy,

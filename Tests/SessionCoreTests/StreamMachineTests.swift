@@ -81,6 +81,16 @@ struct StreamMachineTests {
         (.read(id: 2, minimum: 1, maximum: 9), []), (.failed, [.complete(success: false)]),
       ]
     ),
+    (
+      "a network is waited for, more than once",
+      [
+        (.networkChanged, []), (.write(id: 1), []), (.unconnected, [.awaitNetwork]), (.unconnected, []),
+        (.read(id: 2, minimum: 1, maximum: 9), []), (.networkChanged, [.connect]), (.networkChanged, []),
+        (.unconnected, [.awaitNetwork]), (.connected, []), (.networkChanged, [.connect]),
+        (.connected, [.send(id: 1)]), (.unconnected, []), (.networkChanged, []),
+        (.received(available: 1), [.deliver(id: 2, count: 1, atEnd: false)]),
+      ]
+    ),
   ]
 
   @Test(arguments: lives.indices)
@@ -154,7 +164,7 @@ struct StreamMachineTests {
 
   private static func randomEvent(_ generator: inout SeededGenerator, _ next: inout Int) -> Event {
     next += 1
-    switch Int.random(in: 0..<15, using: &generator) {
+    switch Int.random(in: 0..<16, using: &generator) {
     case 0: return .connected
     case 1, 2: return .read(id: next, minimum: Int.random(in: 0..<6, using: &generator), maximum: 8)
     case 3: return .closeRead
@@ -167,6 +177,7 @@ struct StreamMachineTests {
     case 11: return .inputEnded
     case 12: return .sent
     case 13: return Bool.random(using: &generator) ? .secured : .unsecured
+    case 14: return Bool.random(using: &generator) ? .unconnected : .networkChanged
     default: return .withdrawn(id: Int.random(in: 0...next, using: &generator))
     }
   }

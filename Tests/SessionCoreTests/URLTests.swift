@@ -56,6 +56,33 @@ struct URLTests {
     }
   }
 
+  @Test(
+    "What a URL cannot have is percent-encoded as browsers do, wherever it comes in, and the rest stays",
+    arguments: [
+      (#"http://h/a"b?x="y""#, "http://h/a%22b?x=%22y%22"), ("http://h/<a>?<b>", "http://h/%3Ca%3E?%3Cb%3E"),
+      ("http://h/`^{}|'?`^{}|'", "http://h/%60%5E%7B%7D|'?`^{}|%27"), ("http://h/a b?c d", "http://h/a%20b?c%20d"),
+      ("http://h/%22%3c?%27#\"<", "http://h/%22%3c?%27#\"<"), (#"http://h/a\b?\"#, #"http://h/a\b?%5C"#),
+      ("http://h/~!$&()*+,;=:@-._", "http://h/~!$&()*+,;=:@-._"), (#"app://h/a"b{}"#, #"app://h/a"b{}"#),
+      ("http://u%22:p@h/\"", "http://u%22:p@h/%22"), ("http://h?\"", "http://h/?%22"),
+    ])
+  func raw(text: String, encoded: String) throws {
+    #expect(try URLParts.parse(text).get().text.get() == encoded)
+    #expect(try URLParts.resolve(text, against: "http://other/").get() == encoded)
+    // A URL that is taken as it is has nothing to be encoded.
+    #expect(!URLLook(text).isPlain || text == encoded || text + "/" == encoded)
+    #expect(!URLLook(encoded).needsEncoding || encoded.utf8.contains { "\"<>^`{}'\\".utf8.contains($0) })
+  }
+
+  @Test("What the quick look finds is what must be encoded, for each byte")
+  func look() {
+    for byte in UInt8(1)..<0x80 where !"@:/?#".utf8.contains(byte) {
+      let look = URLLook("http://h/x\(Character(Unicode.Scalar(byte)))?y")
+      #expect(look.needsEncoding == (byte < 0x20 || URLTail.mayNeedEncoding(byte)), "\(byte)")
+      #expect(look.hasControlCharacter == (byte < 0x20 || byte == 0x7F), "\(byte)")
+    }
+    #expect(URLLook("http://h/\u{E9}").needsEncoding)
+  }
+
   @Test("Normalising")
   func normalise() throws {
     let rows = [
@@ -108,5 +135,45 @@ struct URLTests {
       Issue.record("304 and 300 are no redirects")
       return
     }
+  }
+
+  /// Where a redirect leads, and whether it leaves the origin; nil where it cannot be followed.
+  private func redirected(_ location: String, from url: String = "http://h/d/a") -> (url: String, crosses: Bool)? {
+    let request = Request(method: "GET", url: url)
+    let outcome = Array(location.utf8).withUnsafeBytes {
+      RedirectRules.evaluate(request, url: url, status: 302, location: $0, allowsAnyScheme: true)
+    }
+    guard case .follow(let next, _, let crosses) = outcome else { return nil }
+    return (next.url, crosses)
+  }
+
+  @Test(
+    "Raw bytes of a Location mean what they mean to browsers",
+    arguments: [
+      (#"/a\b"#, "http://h/a/b"), (#"b\..\c"#, "http://h/d/c"), (#"\b"#, "http://h/b"),
+      (#"/a?x=\b"#, "http://h/a?x=%5Cb"), ("/a#\\b", "http://h/a#\\b"), ("/a%5Cb", "http://h/a%5Cb"),
+      ("/a\"<>^`{}|b", "http://h/a%22%3C%3E%5E%60%7B%7D|b"), ("/?a\"<>'{}", "http://h/?a%22%3C%3E%27{}"),
+      ("/a\u{1}\u{7F}", "http://h/a%01%7F"), ("/a\tb", "http://h/ab"), ("/a b?c d", "http://h/a%20b?c%20d"),
+      ("/\u{E9}?\u{E9}", "http://h/%C3%A9?%C3%A9"),
+    ])
+  func rawLocation(location: String, target: String) {
+    #expect(redirected(location)?.url == target)
+  }
+
+  @Test("A backslash in a Location does not hide which host is meant")
+  func backslashInAuthority() throws {
+    for (location, target, crosses) in [
+      (#"http:\\evil\x"#, "http://evil/x", true), (#"\\evil\x"#, "http://evil/x", true),
+      (#"/\evil"#, "http://evil/", true), ("/\t/evil/", "http://evil/", true),
+      (#"http://h\@evil/"#, "http://h/@evil/", false), (#"http://evil\@h/"#, "http://evil/@h/", true),
+      (#"http://evil\.h/"#, "http://evil/.h/", true), (#"https:\/h/"#, "https://h/", true),
+    ] {
+      let found = try #require(redirected(location), "\(location)")
+      #expect(found.url == target && found.crosses == crosses, "\(location)")
+      // What is asked and what is connected to are one host.
+      #expect(try URLParts.parse(found.url).get().host == (crosses && target.hasPrefix("http:") ? "evil" : "h"))
+    }
+    // Of another scheme than the web's nothing is known.
+    #expect(redirected(#"app://x/a\b"#)?.url == #"app://x/a\b"#)
   }
 }

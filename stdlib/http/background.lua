@@ -200,7 +200,7 @@ local function tell_end(restored)
   if head then self.count_of_bytes_expected_to_receive = head.expected_content_length end
   local path, length = directory_of(self):file(self.identifier)
   if not err and self.kind == "download" and length then
-    self.location = path
+    self.location, self._file = path, path
     if head then head.location = path end
     if steps.has_handler(self, "did_finish_downloading") then steps.perform(self, steps.finished_downloading) end
   end
@@ -283,7 +283,7 @@ function background.drained(session)
     if one.state ~= "suspended" then return end
   end
   keeper.has_news = false
-  local delegate = session.delegate
+  local delegate = session._delegate
   local handler = keeper.sends_events and delegate and delegate.did_finish_events_for_background_session
   if not handler then return end
   fibers.run(function()

@@ -19,15 +19,17 @@ local function replace(old, new, head)
   new.scope = old.scope
   scopes.join(new.scope, new)
   new.begun, new.suspensions, new.state = true, old.suspensions, old.state
-  new.current_request, new.response, new.priority = old.current_request, head, old.priority
-  new.count_of_bytes_expected_to_receive = head.expected_content_length
-  old.became, old.completing, old.state = new, true, "completed"
+  new.current_request, new.priority = old.current_request, old.priority
+  rawset(new, "response", head)
+  rawset(new, "count_of_bytes_expected_to_receive", head.expected_content_length)
+  rawset(old, "became", new)
+  old.completing, old.state = true, "completed"
 end
 
 -- Tells the delegate; the old task is then over.
 local function finish(old, handler)
   if not steps.call(old, steps.call_delegate, old, handler, old.became) then
-    old.error = old.failure
+    rawset(old, "error", old.failure)
     old.became:cancel()
   end
   old.session:_forget(old)

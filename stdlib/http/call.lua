@@ -18,7 +18,7 @@ local NO_SETTINGS = {}
 
 -- Whether a call needs no handler of the script's: then it is made without a task object.
 local function is_plain(session, settings, body)
-  if session.delegate or session._protocols or active.observed or type(body) == "function" then return false end
+  if session._delegate or session._protocols or active.observed or type(body) == "function" then return false end
   if settings and settings.auth and settings.auth.challenge then return false end
   return not settings or not settings.progress and (settings.sink == nil or type(settings.sink) == "string")
     and (type(body) ~= "table" or not body.reader)

@@ -43,7 +43,7 @@ end
 function challenge.make(fields, ...)
   return setmetatable({
     protection_space = space_of(fields),
-    proposed_credential = fields.proposed and credential.new(fields.proposed) or nil,
+    proposed_credential = fields.proposed and credential.of(fields.proposed) or nil,
     previous_failure_count = fields.failures,
     failure_response = (...) and response.make(...) or nil,
     error = fields.error and errors.new(fields.error) or nil,
@@ -61,7 +61,7 @@ local function ask(self, one)
     local disposition, given = authenticator:challenge(self.session, self, one)
     if disposition ~= nil then return disposition, given end
   end
-  local delegate = self.session.delegate
+  local delegate = self.session._delegate
   if not delegate then return nil end
   if CONNECTION_LEVEL[one.protection_space.authentication_method] then
     local handler = steps.delegate_handler(self, "session_did_receive_challenge")
@@ -88,16 +88,36 @@ local function answer_with_request(self, changed)
     steps.parts_of(kind, extra))
 end
 
-local function answer_with_credential(self, given)
+-- Why an HTTP scheme cannot take the credential, or nil. What concerns certificates fails with its own error.
+local function misfit(given, method)
+  if method == "server_trust" or method == "client_certificate" then return nil end
+  local kind, wanted = credential.kind(given), credential.kind_for(method)
+  if kind ~= wanted then
+    return ("a '%s' challenge takes a credential with a '%s', not one with a '%s'"):format(method, wanted, kind)
+  end
+  if method == "basic" and given.user:find(":", 1, true) then
+    return "a 'basic' challenge takes no user with a colon (RFC 7617 §2)"
+  end
+end
+
+-- `later`: the methods of the response's other challenges.
+local function answer_with_credential(self, given, method, later)
   -- As Apple has it: go on without one.
   if given == nil then return core.answer_challenge(self.number, "deliver") end
   if not credential.is(given) then
     error("a challenge's credential must be an http.credential, not " .. type(given), 0)
   end
-  core.answer_challenge(self.number, "credential", given.persistence, credential.flatten(given))
+  local problem = misfit(given, method)
+  if not problem then
+    return core.answer_challenge(self.number, "credential", given.persistence, credential.flatten(given))
+  end
+  for _, other in ipairs(later) do
+    if not misfit(given, other) then return core.answer_challenge(self.number, "reject") end
+  end
+  error(problem, 0)
 end
 
-local function answer(self, disposition, given)
+local function answer(self, fields, disposition, given)
   if request.is(disposition) then return answer_with_request(self, disposition) end
   if disposition == nil then disposition = "perform_default_handling" end
   if type(disposition) ~= "string" then
@@ -108,14 +128,14 @@ local function answer(self, disposition, given)
     local near = options.nearest(disposition, DISPOSITIONS)
     error(("unknown disposition '%s'%s"):format(disposition, near and (" (did you mean '" .. near .. "'?)") or ""), 0)
   end
-  if word == "credential" then return answer_with_credential(self, given) end
+  if word == "credential" then return answer_with_credential(self, given, fields.method, fields.later) end
   core.answer_challenge(self.number, word)
 end
 
 -- The step of a task that asks the script.
 function challenge.step(self, fields, ...)
   local disposition, given = ask(self, challenge.make(fields, ...))
-  if not self.completing then answer(self, disposition, given) end
+  if not self.completing then answer(self, fields, disposition, given) end
 end
 
 return challenge

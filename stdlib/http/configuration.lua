@@ -44,7 +44,9 @@ local HTTP_VERSIONS = { auto = true, ["1.0"] = true, ["1.1"] = true, ["2"] = tru
 local ACCEPT_POLICIES = { always = true, never = true, only_from_main_document_domain = true }
 local TLS_VERSIONS = { ["1.0"] = true, ["1.1"] = true, ["1.2"] = true, ["1.3"] = true }
 
-local IS_PATH = { ca_file = true, unix_socket = true, interface = true, shared_container = true }
+local IS_TEXT = {
+  ca_file = true, unix_socket = true, interface = true, shared_container = true, identifier = true,
+}
 
 local Configuration = { __name = "http.configuration" }
 local STORE = {}
@@ -59,6 +61,24 @@ local function check_protocol_classes(list)
       local fn = class[name]
       if (is_needed or fn ~= nil) and not options.is_callable(fn) then
         misuse("%s: '%s' must be a function, not %s", what, name, type(fn))
+      end
+    end
+  end
+end
+
+-- What libcurl would refuse with the first request.
+local function check_resolve(map)
+  local is_address = require("httpscript.url").is_address
+  for name, address in pairs(map) do
+    options.expect(name, "string", "a key of 'resolve'")
+    local port = name:match("^[^=%z]+:(%d+)$")
+    if not port or tonumber(port) > 65535 then misuse("a key of 'resolve' must be \"host:port\", not %q", name) end
+    local what = "resolve['" .. name .. "']"
+    options.expect(address, "string", what)
+    for one in (address .. ","):gmatch("([^,]*),") do
+      if not is_address(one:match("^%[(.*)%]$") or one) then
+        misuse('%s must be an address ("192.0.2.1", "2001:db8::1"), or several with commas between them, not %q', what,
+          address)
       end
     end
   end
@@ -82,8 +102,8 @@ local function check_field(name, value)
     misuse("configuration field 'http_version' must be \"auto\", \"1.0\", \"1.1\", \"2\" or \"2-prior-knowledge\"")
   elseif name == "user_agent" and value:find("[\r\n\0]") then
     misuse("configuration field 'user_agent' has a line break or NUL in it")
-  elseif IS_PATH[name] then
-    options.path(value, "configuration field '" .. name .. "'")
+  elseif IS_TEXT[name] then
+    options.text(value, "configuration field '" .. name .. "'")
   elseif name:find("^tls_") and not TLS_VERSIONS[value] then
     misuse("configuration field '%s' must be \"1.0\", \"1.1\", \"1.2\" or \"1.3\"", name)
   elseif name:find("^timeout_") and is_not_positive(value) then
@@ -92,6 +112,8 @@ local function check_field(name, value)
     request.check_service_type(value)
   elseif name == "protocol_classes" then
     check_protocol_classes(value)
+  elseif name == "resolve" then
+    check_resolve(value)
   elseif name == "request_cache_policy" then
     request.check_policy(value)
   elseif name == "http_cookie_accept_policy" then
@@ -197,15 +219,11 @@ function configuration.protocols(given)
   return list
 end
 
--- "host:port=address" pairs ended by NUL.
+-- "host:port=address" pairs ended by NUL. The table may have been changed since the field was set.
 local function flatten_resolve(map)
+  check_resolve(map)
   local pairs_of = {}
-  for name, address in pairs(map) do
-    options.expect(name, "string", "a key of 'resolve'")
-    options.expect(address, "string", "resolve['" .. tostring(name) .. "']")
-    if not name:find("^[^=%z]+:%d+$") then misuse("a key of 'resolve' must be \"host:port\", not %q", name) end
-    pairs_of[#pairs_of + 1] = name .. "=" .. address .. "\0"
-  end
+  for name, address in pairs(map) do pairs_of[#pairs_of + 1] = name .. "=" .. address .. "\0" end
   return table.concat(pairs_of)
 end
 
@@ -213,6 +231,19 @@ local PROXY_SCHEMES = { http = true, https = true, socks4 = true, socks4a = true
 local PROXY = { url = "string", user = "string", password = "string" }
 local PROXIES = { http = "string|table|false", https = "string|table|false", no_proxy = "string|table" }
 for name, types in pairs(PROXY) do PROXIES[name] = types end
+
+-- As long as the core takes it.
+local LONGEST_PROXY = 65536
+
+-- What user and password of a proxy's URL stand for, which may not be what is written.
+local function check_user_information(rest, what)
+  local information = rest:match("^([^/?#]*)@") or ""
+  for digits in information:gmatch("%%(%x%x)") do
+    if string.char(tonumber(digits, 16)):find("%c") then
+      misuse("%s: the user and the password in the URL must not contain control characters", what)
+    end
+  end
+end
 
 -- The URL of a proxy given as a text or as { url, user, password }; "" for none.
 local function proxy_url(proxy, what)
@@ -227,9 +258,16 @@ local function proxy_url(proxy, what)
   end
   if rest == "" or rest:find("[%c ]") then misuse("%s is no URL of a proxy", what) end
   if proxy.user then
+    options.secret(proxy.user, what .. ": 'user'")
+    options.secret(proxy.password or "", what .. ": 'password'")
     rest = request.escape(proxy.user) .. ":" .. request.escape(proxy.password or "") .. "@" .. rest:gsub("^.*@", "")
   elseif proxy.password then
     misuse("%s has a 'password' and no 'user'", what)
+  end
+  check_user_information(rest, what)
+  if #scheme + #"://" + #rest > LONGEST_PROXY then misuse("%s is longer than %d bytes", what, LONGEST_PROXY) end
+  if scheme:find("^http") and rest:find("^[^/?#@:]*%%3[Aa][^/?#]*@") then
+    misuse("%s: the user must not contain a colon: Basic cannot send it (RFC 7617 §2)", what)
   end
   return scheme .. "://" .. rest
 end
@@ -248,10 +286,10 @@ local function flatten_proxy(proxy, add)
   end
   local bypass = proxy.no_proxy
   if type(bypass) == "table" then
-    for _, one in ipairs(bypass) do options.expect(one, "string", "an item of 'connection_proxy.no_proxy'") end
+    for _, one in ipairs(bypass) do options.text(one, "an item of 'connection_proxy.no_proxy'") end
     bypass = table.concat(bypass, ",")
   end
-  if bypass then add("no_proxy", bypass) end
+  if bypass then add("no_proxy", options.text(bypass, "'connection_proxy.no_proxy'")) end
 end
 
 local PASSED = {

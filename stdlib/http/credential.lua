@@ -14,12 +14,18 @@ local FIELDS = {
 
 local PERSISTENCE = { none = true, for_session = true, permanent = true }
 
--- What makes a credential of each kind, and what may stand beside it.
+-- What makes a credential of each kind, what may stand beside it, and what its texts must be.
 local KINDS = {
-  { name = "user", beside = { password = true } },
-  { name = "token", beside = {} },
-  { name = "certificate", beside = { key = true, password = true } },
-  { name = "trust", beside = {} },
+  { name = "user", beside = { password = true }, check = options.secret },
+  { name = "token", beside = {}, check = options.secret },
+  { name = "certificate", beside = { key = true, password = true }, check = options.text },
+  { name = "trust", beside = {}, check = options.text },
+}
+
+-- The kind that answers a challenge of each method; those of all others take a token.
+local METHODS = {
+  basic = "user", digest = "user", ntlm = "user", negotiate = "user", server_trust = "trust",
+  client_certificate = "certificate",
 }
 
 local function kind_of(given)
@@ -44,9 +50,8 @@ function credential.new(given)
   local kind = kind_of(given)
   check_beside(given, kind)
   for name, value in next, given do
-    if type(value) == "string" then options.text(value, "a credential's '" .. name .. "'") end
+    if type(value) == "string" then kind.check(value, "a credential's '" .. name .. "'") end
   end
-  if given.token and given.token:find("%c") then options.misuse("a credential's 'token' has a control character") end
   if kind.name == "trust" and not require("http.server_trust").is(given.trust) then
     options.misuse("a credential's 'trust' must be the server_trust of a challenge, not %s", type(given.trust))
   end
@@ -57,7 +62,16 @@ function credential.new(given)
   return setmetatable(made, Credential)
 end
 
+-- The credential that the core has, of its fields. What a netrc file or a program says is as it is.
+function credential.of(fields) return setmetatable(fields, Credential) end
+
 function credential.is(value) return getmetatable(value) == Credential end
+
+-- The field that makes a credential what it is: "user", "token", "certificate" or "trust".
+function credential.kind(self) return kind_of(self).name end
+
+-- The kind of credential that a challenge of this method takes.
+function credential.kind_for(method) return METHODS[method] or "token" end
 
 -- Kind and texts, as the core takes them.
 function credential.flatten(self)

@@ -22,11 +22,15 @@ local SPACE = {
   host = "string", port = "integer", protocol = "string", realm = "string", authentication_method = "string",
   is_proxy = "boolean", parameters = "any", distinguished_names = "any", server_trust = "any",
 }
-local PROTOCOLS = { http = true, https = true }
+local PROTOCOLS = {
+  http = true, https = true, socks4 = true, socks4a = true, socks5 = true, socks5h = true,
+}
 
 local function check_space(given, what)
   options.check(given, SPACE, what)
   if not given or given.host == nil then misuse("%s needs a 'host'", what) end
+  options.line(given.host, what .. ": 'host'")
+  if given.authentication_method then options.line(given.authentication_method, what .. ": 'authentication_method'") end
   if given.protocol then options.expect_word(given.protocol:lower(), PROTOCOLS, "protocol") end
   if given.port and (given.port < 1 or given.port > 65535) then misuse("%s has no port %d", what, given.port) end
   return given
@@ -203,7 +207,7 @@ function methods:set_default(given, space) set(self, "set_default", given, space
 function methods:credentials(space)
   local storage = native_of(self, "credentials")
   local list = call_native(storage, "credentials", flatten_space(space, "argument #1 of credentials"))
-  for i, fields in ipairs(list) do list[i] = credential.new(fields) end
+  for i, fields in ipairs(list) do list[i] = credential.of(fields) end
   return list
 end
 
@@ -211,7 +215,7 @@ end
 function methods:default(space)
   local storage = native_of(self, "default")
   local fields = call_native(storage, "default", flatten_space(space, "argument #1 of default"))
-  return fields and credential.new(fields)
+  return fields and credential.of(fields)
 end
 
 -- storage:remove(credential, space) -> whether it was there. The secret need not be right.

@@ -167,7 +167,11 @@ function delegate.did_receive_challenge(_, task, challenge)
   local op = operations[task]
   if not op then return nil end
   if op.will_send_request_for_challenge then return op.will_send_request_for_challenge(op, challenge) end
-  if op.credential and challenge.previous_failure_count == 0 then return "use_credential", op.credential end
+  local credential, method = require "http.credential", challenge.protection_space.authentication_method
+  if not op.credential or challenge.previous_failure_count > 0 then return nil end
+  if credential.kind(op.credential) == credential.kind_for(method) then return "use_credential", op.credential end
+  -- The next challenge of the response may be one for it.
+  if method ~= "server_trust" and method ~= "client_certificate" then return "reject_protection_space" end
 end
 
 function delegate.need_new_body_stream(_, task)

@@ -137,8 +137,7 @@ function options.check(given, specification, what)
   return given
 end
 
--- Raises unless `value` is text that arrives as it is where C's strings and Swift's are used: a path, a user's name,
--- a password. It is not shown.
+-- Raises unless `value` is text that arrives as it is where C's strings and Swift's are used: a path. It is not shown.
 function options.text(value, what)
   options.expect(value, "string", what)
   if value:find("\0", 1, true) then misuse("%s must not contain NUL", what) end
@@ -146,5 +145,14 @@ function options.text(value, what)
   return value
 end
 options.path = options.text
+
+-- Raises unless `value` can be a user's name, a password or a token (RFC 7617 §2): bytes without control characters. It
+-- is not shown.
+function options.secret(value, what)
+  options.expect(value, "string", what)
+  if value:find("%c") then misuse("%s must not contain control characters", what) end
+  return value
+end
+options.line = options.secret
 
 return options

@@ -329,6 +329,7 @@ local function check_settings(self)
     if not (self.timeout > 0) then misuse("a request's 'timeout' must be more than 0 seconds") end
   end
   if self.cache_policy then check_policy(self.cache_policy) end
+  if self.main_document_url then options.line(self.main_document_url, "a request's 'main_document_url'") end
   if self.network_service_type ~= "default" then request.check_service_type(self.network_service_type) end
 end
 

@@ -25,6 +25,7 @@ session.methods, session.class = methods, Session
 function Session.__index(self, name)
   if name == "configuration" then return configuration.copy(rawget(self, "_configuration") or nil) end
   if name == "description" then return rawget(self, "_description") end
+  if name == "delegate" then return rawget(self, "_delegate") or nil end
   return methods[name]
 end
 
@@ -37,7 +38,8 @@ function Session.__newindex(self, name, value)
   local types = WRITABLE[name]
   if types then
     if value ~= nil then options.expect(value, types, "a session's '" .. name .. "'") end
-    return rawset(self, name == "description" and "_description" or name, value)
+    if name == "delegate" then value = value or false end
+    return rawset(self, "_" .. name, value)
   end
   if methods[name] then misuse("a session's '%s' cannot be set", name) end
   -- Names like none of ours are the script's own.
@@ -72,7 +74,7 @@ function session.new(given, delegate)
   local copy = given ~= nil and configuration.copy(given)
   -- What each call uses stands in the table itself, where looking it up costs no function call.
   local made = setmetatable({
-    delegate = delegate, _configuration = copy,
+    _delegate = delegate or false, _configuration = copy,
     _flat = copy and configuration.flatten(copy) or {},
     _waiting = {}, _open_tasks = 0, _last_task = 0, _number = false,
     _protocols = copy and configuration.protocols(copy),
@@ -128,7 +130,7 @@ end
 -- As everywhere, a handler that raises ends the task; who made it sees that when the task is waited for.
 local function tell_creation(self, one)
   one:_hide_request()
-  local ok, raised = xpcall(self.delegate.did_create_task, errors.capture, self, one)
+  local ok, raised = xpcall(self._delegate.did_create_task, errors.capture, self, one)
   if ok then return end
   steps.handler_failed(one, raised)
   one:cancel()
@@ -139,14 +141,14 @@ function methods:_task(kind, req, settings, completion, class)
   if completion ~= nil then options.expect(completion, "function", "the completion") end
   local one = task.new(self, kind, count_new_task(self), req, settings, class, completion)
   self._waiting[one] = true
-  if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
+  if self._delegate and self._delegate.did_create_task then tell_creation(self, one) end
   return one
 end
 
 -- Makes the task of a call and starts it.
 function methods:_start_call(req, settings)
   local one = task.new_call(self, count_new_task(self), req, settings)
-  if self.delegate and self.delegate.did_create_task then tell_creation(self, one) end
+  if self._delegate and self._delegate.did_create_task then tell_creation(self, one) end
   local ok, problem = pcall(one.resume, one)
   if ok then return one end
   self:_forget(one)
@@ -273,8 +275,8 @@ function methods:_finish_invalidation()
 end
 
 function methods:_became_invalid()
-  local delegate = self.delegate
-  self.delegate = nil
+  local delegate = self._delegate
+  self._delegate = false
   if self._keeper then require("http.background").close(self) end
   if active.observed then require("http.notifications").post("session_did_invalidate", self) end
   local handler = delegate and delegate.did_become_invalid

@@ -26,7 +26,7 @@ function settings.auth(auth)
   options.check(auth, AUTH, "option 'auth'")
   if auth.bearer then
     if auth.user or auth.scheme then options.misuse("options 'auth.bearer' and 'auth.user' exclude each other") end
-    return "bearer", nil, options.text(auth.bearer, "option 'auth.bearer'")
+    return "bearer", nil, options.secret(auth.bearer, "option 'auth.bearer'")
   end
   local scheme = auth.scheme or "basic"
   if not AUTH_SCHEMES[scheme] then
@@ -34,8 +34,11 @@ function settings.auth(auth)
     options.misuse("option 'auth.scheme' must be one of %s, not %q%s", SCHEME_NAMES, tostring(scheme),
       near and (" (did you mean '" .. near .. "'?)") or "")
   end
-  options.text(auth.user, "option 'auth.user'")
-  return scheme, auth.user, options.text(auth.password or "", "option 'auth.password'")
+  options.secret(auth.user, "option 'auth.user'")
+  if scheme == "basic" and auth.user:find(":", 1, true) then
+    options.misuse("option 'auth.user' must not contain a colon: \"basic\" cannot send it (RFC 7617 §2)")
+  end
+  return scheme, auth.user, options.secret(auth.password or "", "option 'auth.password'")
 end
 
 -- How many redirects are followed; false for none.

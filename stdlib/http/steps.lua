@@ -47,8 +47,9 @@ function steps.call(self, fn, ...)
 end
 
 function steps.delegate_handler(self, name)
-  local delegate = self.session.delegate
-  local handler = delegate and delegate[name]
+  local delegate = self.session._delegate
+  if not delegate then return nil end
+  local handler = delegate[name]
   if handler ~= nil and not options.is_callable(handler) then
     error(("the delegate's '%s' is not a function"):format(name), 0)
   end
@@ -59,7 +60,7 @@ local function get(object, name) return object[name] end
 
 -- Whether the delegate has something of the name, also when it raises on being looked at: that then fails the step.
 function steps.has_handler(self, name)
-  local delegate = self.session.delegate
+  local delegate = self.session._delegate
   if not delegate then return false end
   local ok, handler = pcall(get, delegate, name)
   return not ok or handler ~= nil
@@ -68,8 +69,9 @@ end
 -- Calls the delegate's handler; nothing when there is none.
 local function call_delegate(self, name, ...)
   local session = self.session
-  local delegate = session.delegate
-  local handler = delegate and delegate[name]
+  local delegate = session._delegate
+  if not delegate then return end
+  local handler = delegate[name]
   if handler == nil then return end
   if type(handler) ~= "function" then handler = steps.delegate_handler(self, name) end
   return handler(session, self, ...)
@@ -254,10 +256,9 @@ function steps.data(self, data)
   if not self.completing then consumed(self.number) end
 end
 
-function steps.sent(self)
-  local sent, total, expected = self.sent_step, self.sent_total, self.sent_expected
-  self.sent_step = false
-  if sent then call_delegate(self, "did_send_body_data", sent, total, expected) end
+function steps.sent(self, step)
+  if self.sent_step == step then self.sent_step = false end
+  call_delegate(self, "did_send_body_data", step.sent, step.total, step.expected)
 end
 
 function steps.progress(self)
@@ -282,10 +283,11 @@ function steps.resumed(self, offset, expected)
   call_delegate(self, "did_resume_at_offset", offset, expected)
 end
 
--- A download's file goes, unless it has been moved.
+-- A download's file goes, unless it has been moved; that file, whatever a script may have made of `location`.
 function steps.drop_location(self)
-  core.remove_download(self.location)
-  self.location = false
+  core.remove_download(self._file)
+  self._file = false
+  rawset(self, "location", false)
   if self.response then self.response.location = nil end
 end
 

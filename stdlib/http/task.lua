@@ -65,19 +65,22 @@ local function become_completed(self) setmetatable(self, completed_class[getmeta
 
 local function step_complete(self)
   local failure, told = self.failure, false
-  if failure then self.error = failure end
+  if failure then rawset(self, "error", failure) end
   local completion, location, session = self.completion, self.location, self.session
-  local delegate, is_call, is_recorded = session.delegate, self.is_call, self.is_recorded
+  local delegate, is_call, is_recorded = session._delegate, self.is_call, self.is_recorded
   if (delegate or completion) and not self.is_set_down then
     become_completed(self)
     if not lacks(delegate, "did_finish_collecting_metrics") and not steps.call(self, tell_metrics, self) then
       failure = self.failure
-      self.error = failure or self.error
+      rawset(self, "error", failure or rawget(self, "error"))
     end
     local ok, result = steps.call(self, tell_completion, self, not is_call and delegate, completion, location)
     told = result
     if location and (completion or self.location_is_taken) then steps.drop_location(self) end
-    if not ok and self.failure ~= failure then self.error, told = self.failure, false end
+    if not ok and self.failure ~= failure then
+      rawset(self, "error", self.failure)
+      told = false
+    end
   elseif not is_call then
     become_completed(self)
   end
@@ -95,7 +98,7 @@ local function step_complete(self)
 end
 
 local function needs_fiber(self)
-  return self.draining or self.completion or self.session.delegate
+  return self.draining or self.completion or self.session._delegate
 end
 
 local function complete(self, err, head)
@@ -110,10 +113,10 @@ local function complete(self, err, head)
     err.response = err.response or head
     if self.part then err._part = self.part end
     err.url = err.url or self.original_request and request.shown_url(tostring(self.original_request.url))
-    self.error = err
+    rawset(self, "error", err)
     if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
   end
-  if head then self.response = head end
+  if head then rawset(self, "response", head) end
   if self.is_recorded then require("http.background").ended(self) end
   if self._channel then self._channel:finish(self.error) end
   if head and self.location then head.location = self.location end
@@ -136,7 +139,7 @@ function task.on_completed(number, err, body, metrics, redirects, status, reason
   self._metrics = metrics
   if not self.is_call then
     self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = nil, nil
-    if self.sent_total then self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = nil, nil end
+    if self.has_sent then self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = nil, nil end
   end
   local head
   if status == true then
@@ -154,7 +157,7 @@ end
 -- A call answers with its response and nothing else can be seen of it before; a task can be looked at at any time.
 -- What a consumer is given tells how far the body is.
 local function interest_of(self, destination)
-  local bits, delegate, auth = 0, self.session.delegate, self.settings.auth
+  local bits, delegate, auth = 0, self.session._delegate, self.settings.auth
   if auth and auth.challenge then
     bits = CHALLENGE | CONNECTION_CHALLENGE | BARE_CHALLENGE
   end
@@ -176,7 +179,7 @@ local function destination_of(self)
   if self.kind == "download" then return 3, self.settings.resume_data end
   if self.sink_path then return 2, self.sink_path end
   if self.sink then return CONSUMER end
-  local delegate = self.session.delegate
+  local delegate = self.session._delegate
   if delegate and delegate.did_receive_data and not self.completion and not self.is_call then return CONSUMER end
   return nil
 end
@@ -403,14 +406,18 @@ end
 
 -- The call has ended that such a task stands for.
 function task.end_call(self, err, head)
-  self.state, self.error, self.response, self.number = "completed", err or nil, head, false
+  self.state, self.number = "completed", false
+  rawset(self, "error", err or nil)
+  rawset(self, "response", head)
   fibers.complete(self)
 end
 
 -- A completed task for a call that was made without one: what an error's `task` is.
 function task.completed(session, identifier, req, err, head, metrics)
   local self = task.new_call(session, identifier, req)
-  self.state, self.done, self.error, self.response, self._metrics = "completed", true, err, head, metrics
+  self.state, self.done, self._metrics = "completed", true, metrics
+  rawset(self, "error", err)
+  rawset(self, "response", head)
   return setmetatable(self, CompletedTask)
 end
 

@@ -10,12 +10,12 @@ local methods = {
   kind = "data", state = "suspended", suspensions = 1, settings = {},
   begun = false, done = false, completing = false, draining = false, is_call = false,
   number = false, queue = false, failure = false, completion = false, scope = false, sink = false, sink_path = false,
-  _starter = false, _channel = false, became = false, location = false, location_is_taken = false, written = 0,
-  part = false, reader = false, own_reader = false,
+  _starter = false, _channel = false, became = false, location = false, _file = false, location_is_taken = false,
+  written = 0, part = false, reader = false, own_reader = false,
   load = false, load_error = false, next_request = false, interruption = false,
   stream_body = false, is_recorded = false, is_set_down = false,
   is_ended_by_handler = false, is_closing = false,
-  progress = false, progress_received = false, sent_step = false, waiter = false, waiters = false,
+  progress = false, progress_received = false, sent_step = false, has_sent = false, waiter = false, waiters = false,
   count_of_bytes_received = 0, count_of_bytes_sent = 0,
   count_of_bytes_expected_to_receive = -1, count_of_bytes_expected_to_send = -1,
   priority = 0.5, _metrics = false, _request = false,
@@ -49,23 +49,28 @@ local function set_description(self, value)
   if getmetatable(self) == Task then setmetatable(self, RankedTask) end
 end
 
--- What a script may set; and what a task comes to have that is not among `methods`.
+-- What a script may set; what it can only look at; and what a task comes to have that is not among `methods`.
 local WRITABLE = { priority = true, description = true, user_info = true }
-local LATER = {
-  user_info = true, response = true, error = true, sent_total = true, sent_expected = true, progress_expected = true,
+local READ_ONLY = {
+  identifier = true, kind = true, state = true, session = true, original_request = true, current_request = true,
+  response = true, error = true, location = true, became = true, metrics = true, count_of_bytes_received = true,
+  count_of_bytes_sent = true, count_of_bytes_expected_to_receive = true, count_of_bytes_expected_to_send = true,
 }
+local LATER = { user_info = true, progress_expected = true }
 
 -- Names like none of ours are the script's own.
 local function check_name(name)
-  if methods[name] ~= nil or name == "metrics" then options.misuse("a task's '%s' cannot be set", name) end
+  if methods[name] ~= nil then options.misuse("a task's '%s' cannot be set", name) end
   local near = type(name) == "string" and options.nearest(name, WRITABLE)
   if near then options.misuse("a task has no field '%s' (did you mean '%s'?)", name, near) end
 end
 
--- Only for a field that is not there yet: a task's own code sets the others, and that must cost little.
+-- Only for a field that is not there yet, and not for what the task's own code sets by rawset: to look at every
+-- assignment would cost each task as much as its making.
 function Task.__newindex(self, name, value)
   if name == "priority" then return set_priority(self, value) end
   if name == "description" then return set_description(self, value) end
+  if READ_ONLY[name] then options.misuse("a task's '%s' cannot be set", name) end
   local default = methods[name]
   if default == nil and not LATER[name] or type(default) == "function" then check_name(name) end
   rawset(self, name, value)
@@ -83,11 +88,15 @@ function CompletedTask.__index(self, name)
   if name == "priority" then return rawget(self, "_priority") or methods.priority end
   if name == "description" then return rawget(self, "_description") end
   if not UNPACKED[name] or not self._metrics then return methods[name] end
-  local unpack = require "http.metrics"
-  rawset(self, "metrics", unpack.unpack(self._metrics))
-  self.count_of_bytes_sent, self.count_of_bytes_received, self.count_of_bytes_expected_to_send,
-    self.count_of_bytes_expected_to_receive = unpack.counts(self._metrics)
-  return rawget(self, name)
+  local unpacked = rawget(self, "_unpacked")
+  if not unpacked then
+    local metrics = require "http.metrics"
+    unpacked = { metrics = metrics.unpack(self._metrics) }
+    unpacked.count_of_bytes_sent, unpacked.count_of_bytes_received, unpacked.count_of_bytes_expected_to_send,
+      unpacked.count_of_bytes_expected_to_receive = metrics.counts(self._metrics)
+    rawset(self, "_unpacked", unpacked)
+  end
+  return unpacked[name]
 end
 
 function Task:__tostring()

@@ -15,6 +15,12 @@ end
 
 local perform, find = steps.perform, active.find
 
+-- What a script cannot set (see http.task_classes).
+local function count_received(self, received, expected)
+  rawset(self, "count_of_bytes_received", received)
+  rawset(self, "count_of_bytes_expected_to_receive", expected)
+end
+
 local function make_head(status, reason, version, url, block, expected, cached)
   return response.make(status, reason, version, url, block, expected, nil, nil, nil, cached)
 end
@@ -49,7 +55,8 @@ events[events.RESPONSE] = function(number, status, reason, version, url, block, 
   local self = find(number)
   if not self then return end
   local head = make_head(status, reason, version, url, block, expected, cached)
-  self.response, self.count_of_bytes_expected_to_receive = head, expected
+  rawset(self, "response", head)
+  rawset(self, "count_of_bytes_expected_to_receive", expected)
   -- Download tasks are not asked (Apple's rule).
   if not self.completion and self.kind ~= "download" then
     perform(self, steps.response, head)
@@ -61,7 +68,7 @@ end
 events[events.DATA] = function(number, data, received, expected)
   local self = find(number)
   if not self then return end
-  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
+  count_received(self, received, expected)
   perform(self, steps.data, data)
 end
 
@@ -69,16 +76,25 @@ end
 events[events.SENT] = function(number, sent, total, expected)
   local self = find(number)
   if not self then return end
-  self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = total, expected
+  -- `total` begins again with each sending of the body.
+  rawset(self, "count_of_bytes_sent", self.count_of_bytes_sent + sent)
+  rawset(self, "count_of_bytes_expected_to_send", expected)
+  self.has_sent = true
   local pending = self.sent_step
-  self.sent_step, self.sent_total, self.sent_expected = (pending or 0) + sent, total, expected
-  if not pending and steps.has_handler(self, "did_send_body_data") then perform(self, steps.sent) end
+  if pending and total > pending.total then
+    pending.sent, pending.total = pending.sent + sent, total
+  elseif steps.has_handler(self, "did_send_body_data") then
+    -- The first of a body, which may be sent a second time.
+    pending = { sent = sent, total = total, expected = expected }
+    self.sent_step = pending
+    perform(self, steps.sent, pending)
+  end
 end
 
 events[events.PROGRESS] = function(number, received, expected)
   local self = find(number)
   if not self then return end
-  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
+  count_received(self, received, expected)
   local pending = self.progress_received
   self.progress_received, self.progress_expected = received, expected
   if pending then return end
@@ -92,7 +108,8 @@ end
 events[events.RESUMED] = function(number, offset, expected)
   local self = find(number)
   if not self then return end
-  self.written, self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = offset, offset, expected
+  self.written = offset
+  count_received(self, offset, expected)
   if steps.has_handler(self, "did_resume_at_offset") then perform(self, steps.resumed, offset, expected) end
 end
 
@@ -104,7 +121,8 @@ end
 events[events.FINISHED_DOWNLOADING] = function(number, location)
   local self = find(number)
   if not self then return end
-  self.location = location
+  self._file = location
+  rawset(self, "location", location)
   if self.response then self.response.location = location end
   if not self.completion and steps.has_handler(self, "did_finish_downloading") then
     perform(self, steps.finished_downloading)

@@ -175,7 +175,7 @@ for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "option
       url = request.url_text(url) or misuse("argument #1 of %s must be a URL, not %s", name, type(url))
     end
     if given == nil then
-      if not (self.delegate or self._protocols or active.observed) then return call.quick(self, method, url) end
+      if not (self._delegate or self._protocols or active.observed) then return call.quick(self, method, url) end
     else
       options.check(given, CALL, "the options")
       check_values(given)

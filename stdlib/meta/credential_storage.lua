@@ -5,7 +5,7 @@
 ---@class http.protection_space.fields
 ---@field host string
 ---@field port? integer
----@field protocol? "http"|"https"
+---@field protocol? "http"|"https"|"socks4"|"socks4a"|"socks5"|"socks5h" The last four of proxies.
 ---@field realm? string
 ---@field authentication_method? string A scheme's name in lower case: "basic", "digest", "bearer", …
 ---@field is_proxy? boolean Default false.

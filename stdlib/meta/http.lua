@@ -260,8 +260,8 @@ function job:cancel() end
 
 ---Credentials for one call: a user and password, or a bearer token. A redirect to another origin does not carry them.
 ---@class http.auth
----@field user? string
----@field password? string Default: empty.
+---@field user? string Bytes of any encoding, sent as they are; no control characters and, for Basic, no colon.
+---@field password? string The same. Default: empty.
 ---@field scheme? "basic"|"digest"|"ntlm"|"negotiate"|"any" "basic" (the default), "ntlm" and "negotiate" are sent at once; for "digest" and "any" (the strongest of Digest, NTLM and Basic) the server is asked first. "negotiate" uses the system's Kerberos ticket.
 ---@field bearer? string A token.
 

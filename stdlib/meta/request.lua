@@ -2,7 +2,7 @@
 
 ---The fields that make a request.
 ---@class http.request.fields
----@field url string
+---@field url string With or without user and password. What a URL cannot have (spaces, `"`, `<`, `>`, backticks, bytes beyond ASCII, in the path also `^`, `{`, `}`, in the query `'`) is percent-encoded as browsers do; escapes that are there stay.
 ---@field method? string Default "GET".
 ---@field headers? http.headers|table<string, string|string[]>
 ---@field body? string|http.reader|{ file: string }

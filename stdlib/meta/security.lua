@@ -44,7 +44,7 @@
 ---@field text string OpenSSL's words for it.
 ---@field error string|nil The code of the error that it comes to.
 ---@field problems { code: integer, depth: integer, text: string, error: string }[] All that the verifier found wrong, with the place in the chain (0: the server's own).
----@field revocation "good"|"revoked"|"not_known" What the stapled OCSP response says.
+---@field revocation "good"|"revoked"|"not_known" What the stapled OCSP response says: "not_known" too where it is out of date or, without a time of the next one, older than ten days.
 ---@field revoked_at number|nil Unix seconds.
 
 ---An X.509 certificate.

@@ -9,7 +9,7 @@
 ---@field timeout_for_resource? number Seconds for everything (default 7 days).
 ---@field network_service_type? http.service_type What the traffic is for: marks the packets of its connections (DSCP) and their place in this machine's own queue. Default "default".
 ---@field allows_cellular_access? boolean * There is no telling which networks are cellular. Default true.
----@field waits_for_connectivity? boolean A request that cannot be made for want of a network (no route, no address, no interface of that name) waits until there is one, within the limit for the resource; `task_is_waiting_for_connectivity` is called once. Always so in background sessions. Default false.
+---@field waits_for_connectivity? boolean A request or a stream's connection that cannot be made for want of a network (no route, no address, no interface of that name) waits until there is one, within the limit for the resource; `task_is_waiting_for_connectivity` is called once. Always so in background sessions. Default false.
 ---@field discretionary? boolean The traffic may take its time: `network_service_type` is then "background" unless it says another. Default false.
 ---@field shared_container? string The directory in which download tasks keep their files, and background sessions their tasks.
 ---@field session_sends_launch_events? boolean Whether a background session's delegate hears `did_finish_events_for_background_session` (nothing is launched). Default true for background sessions, else false.
@@ -20,7 +20,7 @@
 ---@field http_should_set_cookies? boolean Whether stored cookies are sent (default true). They are kept all the same.
 ---@field http_cookie_accept_policy? "always"|"never"|"only_from_main_document_domain" When cookies are kept (default "only_from_main_document_domain": where the host is of the same site as the request's `main_document_url`, and always where it has none).
 ---@field http_additional_headers? table<string, string|string[]> Sent with every request that has no such field.
----@field http_maximum_connections_per_host? integer Default 6; further requests wait.
+---@field http_maximum_connections_per_host? integer Default 6; further requests wait. A task whose handler is waited for lends its connection's place: at once to what the handler itself asks of that host, and after a quarter of a second to the next that waits where otherwise nothing would go on there. So there is at most one connection more for each such handler.
 ---@field cookie_storage? http.cookie_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: cookies are neither kept nor sent.
 ---@field credential_storage? http.credential_storage|false Default: the user's own in `$XDG_STATE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: no credentials are kept beyond a task.
 ---@field cache? http.cache|false Default: the user's own in `$XDG_CACHE_HOME/httpscript`, which all default sessions share; for an ephemeral configuration one in memory. false: nothing is stored.
@@ -29,9 +29,9 @@
 ---@field http_version? "auto"|"1.0"|"1.1"|"2"|"2-prior-knowledge" Default "auto". With prior knowledge (clear-text HTTP/2) and a libcurl before 8.0 every request has a connection of its own.
 ---@field rate_limit? number|{ receive?: number, send?: number } Bytes a second that all its tasks together may move, of bodies as transferred.
 ---@field interface? string A network interface or local address.
----@field resolve? table<string, string> "host:port" to address; `*.localhost` is always loopback.
+---@field resolve? table<string, string> "host:port" to an IPv4 or IPv6 address, or several with commas between them; anything else raises. `*.localhost` is always loopback.
 ---@field unix_socket? string The path of a socket to connect to, whatever the URL's host.
----@field ca_file? string Certificates to trust in place of the system's: a file in PEM, or a directory as `openssl rehash` makes it.
+---@field ca_file? string Certificates to trust in place of the system's: a file in PEM, or a directory as `openssl rehash` makes it. One that cannot be read makes https requests fail with `file_does_not_exist` or `no_permissions_to_read_file`, one with no certificate in it with `secure_connection_failed`.
 ---@field security_policy? http.security_policy How servers' certificates are judged beyond the usual.
 ---@field transport_security? http.transport_security What may be asked for in clear text.
 ---@field client_certificate? string|http.client_certificate|http.credential Shown to servers that ask for one; a text is the path of a file with certificate and key.
@@ -43,13 +43,18 @@
 
 ---A proxy, or one for each scheme. A URL's scheme says what the proxy speaks: `http` (which is meant where there is none),
 ---`https`, `socks4`, `socks4a`, `socks5` (names are resolved here), `socks5h` (by the proxy); without a port it is 1080.
+---
+---User and password have no control characters in them. A SOCKS proxy, which asks for nothing, gets at once what the
+---credential storage has for its address (`is_proxy = true`) where they are not given here. The certificate of an
+---`https` proxy must be one that `ca_file` or the system's authorities vouch for: no handler is asked about it, and the
+---security policy is about servers.
 ---@class http.proxy
 ---@field url? string For all URLs that have no proxy of their own below.
 ---@field user? string For `url`.
 ---@field password? string
 ---@field http? http.proxy.address|string|false For `http:` URLs; false for none.
 ---@field https? http.proxy.address|string|false For `https:` URLs; false for none.
----@field no_proxy? string|string[] What is reached directly: names (with their subdomains), addresses, networks (`10.0.0.0/8`), "*" for everything.
+---@field no_proxy? string|string[] What is reached directly: names (with their subdomains), addresses, networks (`10.0.0.0/8`), "*" among them for everything.
 
 ---A proxy's address.
 ---@class http.proxy.address
@@ -241,6 +246,8 @@ function session:send(request, options) end
 ---tasks with a completion: of the delegate's handlers they call `did_create_task`, `will_perform_redirection`,
 ---the challenge handlers, `need_new_body_stream`, `did_send_body_data`, `did_receive_informational_response` and
 ---`did_finish_collecting_metrics`, but not those for the response, the data and the completion.
+---`priority`, `description` and `user_info` may be set. The other fields are for looking at; to set one that has no value
+---yet, or one of a completed task's counts and metrics, is an error.
 ---@class http.task
 ---@field identifier integer Within its session.
 ---@field kind "data"|"upload"|"download"|"stream"|"web_socket"
@@ -251,7 +258,7 @@ function session:send(request, options) end
 ---@field response http.response|nil From when its head has come in.
 ---@field error http.error|nil Once completed.
 ---@field count_of_bytes_received integer Of the body, as transferred (before decompression), so far.
----@field count_of_bytes_sent integer Of the body, so far.
+---@field count_of_bytes_sent integer Of the body, so far; of all its sendings where it had to be sent again (after a challenge, a 307 or 308).
 ---@field count_of_bytes_expected_to_receive integer Or `http.TRANSFER_SIZE_UNKNOWN`.
 ---@field count_of_bytes_expected_to_send integer Or `http.TRANSFER_SIZE_UNKNOWN`.
 ---@field priority number 0 to 1 (default 0.5): its place in the queue for its host, and the weight of its stream in HTTP/2. May be set at any time.
@@ -302,8 +309,8 @@ function task:copy() end
 ---@field did_create_task? fun(session: http.session, task: http.task)
 ---@field will_perform_redirection? fun(session: http.session, task: http.task, response: http.response, request: http.request): http.request|false|nil The request to go on with; false to deliver the redirect itself.
 ---@field did_receive_challenge? fun(session: http.session, task: http.task, challenge: http.challenge): http.disposition|http.request|nil, http.credential? All other challenges, and those too where `session_did_receive_challenge` is absent. A request takes the challenged one's place.
----@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body of an upload task with `stream`, and any body that must be sent once more and cannot be read twice.
----@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer)
+---@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body of an upload task with `stream`, and of any task whose reader function would have to be read once more. Asked each time the body must be sent anew, whatever it gave before; where it gives nothing, the task fails with `request_body_stream_exhausted`.
+---@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer) `total` is of this sending: it begins again where the body has to be sent again.
 ---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.
 ---@field did_receive_response? fun(session: http.session, task: http.task, response: http.response): "allow"|"cancel"|"become_download"|"become_stream"|nil Not for download tasks. "become_stream" is for 101, and for a 2xx without an end of its own that answers CONNECT or a request with an Upgrade field; else the new task fails with `bad_server_response`.
 ---@field did_become_download_task? fun(session: http.session, task: http.task, download: http.task) The last one for the data task, whose `wait` returns the new one; all of the body goes to the download's file.

@@ -6,7 +6,7 @@ extension Outbox {
     let space = challenge.space
     let hasCredential = challenge.proposedCredential != nil
     let further = [hasCredential, challenge.error != nil, challenge.serverTrust != nil].count { $0 }
-    beginRecord(8 + further)
+    beginRecord(9 + further)
     append("host", space.host)
     append("port")
     append(space.port)
@@ -22,6 +22,8 @@ extension Outbox {
       append(parameter.name)
       append(parameter.value)
     }
+    append("later")
+    append(challenge.laterMethods)
     append("distinguished_names")
     append(challenge.distinguishedNames)
     if let trust = challenge.serverTrust {
@@ -81,6 +83,11 @@ extension Outbox {
   }
 
   private func append(_ name: String, _ value: String) {
+    append(name)
+    append(value)
+  }
+
+  private func append(_ name: String, _ value: Octets) {
     append(name)
     append(value)
   }

@@ -1,4 +1,5 @@
 import CLuaShim
+import SessionCore
 
 /// What a host function wants done once its Swift frame is gone.
 public enum Outcome {
@@ -57,6 +58,9 @@ public struct HostCall {
   public func string(_ index: Int) -> String? {
     bytes(index).map { String(decoding: $0, as: UTF8.self) }
   }
+
+  /// A string's bytes, kept.
+  public func octets(_ index: Int) -> Octets? { bytes(index).map { Octets(bytes: $0) } }
 
   /// The Swift object behind a userdata of `type`.
   public func object<Object: AnyObject>(_ index: Int, _ type: HostType<Object>) -> Object? {

@@ -26,6 +26,8 @@ public struct Outbox {
     clua_out_string(pointer, bytes.baseAddress, bytes.count)
   }
 
+  public func append(_ value: Octets) { value.bytes.withUnsafeBytes(append(copying:)) }
+
   /// Only notes the place: the caller keeps the block alive until the values have been pushed.
   public func append(borrowing bytes: Bytes) {
     clua_out_borrowed(pointer, bytes.base, bytes.count)

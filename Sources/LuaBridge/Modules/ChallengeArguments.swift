@@ -26,15 +26,17 @@ enum ChallengeArguments {
   }
 
   private static func secret(_ call: HostCall, at index: Int) -> Credential.Secret? {
-    let first = call.string(index + 1)
     switch call.string(index) {
     case "password":
-      guard let first, let password = call.string(index + 2) else { return nil }
-      return .password(user: first, password: password)
-    case "token": return first.map { .token($0) }
+      guard let user = call.octets(index + 1), let password = call.octets(index + 2) else { return nil }
+      return .password(user: user, password: password)
+    case "token": return call.octets(index + 1).map { .token($0) }
     case "certificate":
-      return first.map { .certificate(path: $0, key: call.string(index + 2), password: call.string(index + 3)) }
-    case "trust": return first.flatMap(Fingerprint.init(hexadecimal:)).map { .serverTrust(leaf: $0) }
+      return call.string(index + 1).map {
+        .certificate(path: $0, key: call.string(index + 2), password: call.string(index + 3))
+      }
+    case "trust":
+      return call.string(index + 1).flatMap(Fingerprint.init(hexadecimal:)).map { .serverTrust(leaf: $0) }
     default: return nil
     }
   }

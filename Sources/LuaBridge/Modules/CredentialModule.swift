@@ -71,7 +71,7 @@ struct CredentialModule {
   private static func pattern(_ call: HostCall) -> SpacePattern? {
     call.string(2).map {
       SpacePattern(
-        host: $0, port: call.integer(3), scheme: call.string(4), realm: call.string(5), method: call.string(6),
+        host: $0, port: call.integer(3), scheme: call.string(4), realm: call.octets(5), method: call.string(6),
         isProxy: call.boolean(7))
     }
   }

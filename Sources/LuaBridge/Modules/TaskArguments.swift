@@ -120,8 +120,8 @@ enum TaskArguments {
 
   private static func authentication(_ call: HostCall) -> Authentication {
     guard let scheme = call.string(At.scheme) else { return .none }
-    let user = call.string(At.user) ?? ""
-    let secret = call.string(At.secret) ?? ""
+    let user = call.octets(At.user) ?? ""
+    let secret = call.octets(At.secret) ?? ""
     switch scheme {
     case "bearer": return .bearer(token: secret)
     case "any": return .any(user: user, password: secret)

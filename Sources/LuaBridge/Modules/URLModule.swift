@@ -9,7 +9,7 @@ enum URLModule {
       name,
       functions: [
         .init("parse", parse), .init("build", build), .init("resolve", resolve), .init("normalize", normalize),
-        .init("encode", encode), .init("decode", decode),
+        .init("encode", encode), .init("decode", decode), .init("is_address", isAddress),
       ])
   }
 
@@ -51,6 +51,13 @@ enum URLModule {
   private static func encode(_ call: HostCall) -> Outcome {
     guard let bytes = call.bytes(1) else { return call.wrongType(1, "string") }
     call.results.append(PercentEncoding.encode(bytes))
+    return .returned
+  }
+
+  /// is_address(text) -> whether it is an IPv4 or IPv6 address, without brackets.
+  private static func isAddress(_ call: HostCall) -> Outcome {
+    guard let text = call.string(1) else { return call.wrongType(1, "string") }
+    call.results.append(HostName.isNumericAddress(text))
     return .returned
   }
 

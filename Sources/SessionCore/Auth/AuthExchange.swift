@@ -5,7 +5,7 @@ struct AuthExchange {
   struct Attempt {
     var method: String
     /// nil where nobody has said it yet.
-    var realm: String?
+    var realm: Octets?
     /// nil for a request that a handler made itself.
     var credential: Credential?
     /// What was answered; nil where the credentials went along unasked.
@@ -26,7 +26,7 @@ struct AuthExchange {
 
   private struct Key: Hashable {
     let method: String
-    let realm: String
+    let realm: Octets
   }
 
   /// The challenge that is next to be answered.

@@ -45,9 +45,9 @@ extension AuthenticationChallenge {
 enum AuthAnswer: Equatable {
   case none
   /// The value of the Authorization field.
-  case field(String)
+  case field(Octets)
   /// libcurl makes the field; it may take more than one request on the same connection.
-  case libcurl(AuthScheme, user: String, password: String)
+  case libcurl(AuthScheme, user: Octets, password: Octets)
 
   var isNone: Bool { self == .none }
 
@@ -62,16 +62,30 @@ enum AuthAnswer: Equatable {
   init?(_ credential: Credential, scheme: String, isProxy: Bool) {
     switch credential.secret {
     case .password(let user, let password):
-      guard let known = AuthScheme(name: scheme), known != .negotiate || KerberosTicket.isThere else { return nil }
+      guard let known = AuthScheme(name: scheme), known != .negotiate || KerberosTicket.isThere,
+        known != .basic || RequestCheck.isBasicUser(user)
+      else { return nil }
       if known == .basic, !isProxy {
-        self = .field("Basic \(Base64.encode("\(user):\(password)"))")
+        self = .field(Self.basic(user, password))
       } else {
+        // libcurl writes a user into a field as it is, and is given a proxy's in a URL.
+        guard isProxy ? ProxyServer.isTakable(user, password) : RequestCheck.isFieldText(user) else { return nil }
         self = .libcurl(known, user: user, password: password)
       }
     case .token(let token):
       guard AuthScheme(name: scheme) == nil, !isProxy, RequestCheck.isFieldText(token) else { return nil }
-      self = .field((["bearer", AuthScheme.unnamed].contains(scheme) ? "Bearer" : scheme) + " " + token)
+      self = .field(Self.token(token, of: ["bearer", AuthScheme.unnamed].contains(scheme) ? "Bearer" : scheme))
     case .certificate, .serverTrust: return nil
     }
+  }
+
+  /// What the Authorization field says for Basic (RFC 7617 §2).
+  static func basic(_ user: Octets, _ password: Octets) -> Octets {
+    token(Base64.encode(Octets(bytes: user.bytes + [UInt8(ascii: ":")] + password.bytes)), of: "Basic")
+  }
+
+  /// What it says for a scheme with one token.
+  static func token(_ token: Octets, of scheme: String) -> Octets {
+    Octets(bytes: Array("\(scheme) ".utf8) + token.bytes)
   }
 }

@@ -5,7 +5,7 @@
 /// and a proxy's credentials hold for the whole place.
 final class AuthenticatedSpaces {
   struct Entry {
-    let realm: String
+    let realm: Octets
     let method: String
     let credential: Credential
     let answer: AuthAnswer

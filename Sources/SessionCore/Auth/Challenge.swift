@@ -5,7 +5,7 @@ public struct ProtectionSpace: Hashable, Sendable {
   /// "http" or "https"; of the proxy's own URL where it is the proxy that asks.
   public var scheme: String
   /// "" where the challenge names none.
-  public var realm: String
+  public var realm: Octets
   /// A scheme's name in lower case ("basic", "digest", …), or one of `serverTrust` and `clientCertificate`.
   public var method: String
   public var isProxy: Bool
@@ -13,7 +13,7 @@ public struct ProtectionSpace: Hashable, Sendable {
   public static let serverTrust = "server_trust"
   public static let clientCertificate = "client_certificate"
 
-  public init(host: String, port: Int, scheme: String, realm: String, method: String, isProxy: Bool) {
+  public init(host: String, port: Int, scheme: String, realm: Octets, method: String, isProxy: Bool) {
     self.host = host
     self.port = port
     self.scheme = scheme
@@ -38,7 +38,9 @@ public struct ProtectionSpace: Hashable, Sendable {
 public final class Challenge {
   public let space: ProtectionSpace
   /// The challenge's own parameters (RFC 9110 §11.2), names in lower case. A lone token68 is named "token68".
-  public var parameters: [(name: String, value: String)] = []
+  public var parameters: [(name: String, value: Octets)] = []
+  /// The schemes of the response's other challenges, which come after this one.
+  public var laterMethods: [String] = []
   /// What would be used by default.
   public var proposedCredential: Credential?
   /// How often credentials have been refused in this space, by this task.

@@ -5,15 +5,15 @@ public struct AuthenticationChallenge: Equatable, Sendable {
   /// `token68`, for schemes that use it.
   public var token: String?
   /// Names in lower case, in order; quoted strings undone.
-  public var parameters: [(name: String, value: String)] = []
+  public var parameters: [(name: String, value: Octets)] = []
 
   /// "" where there is none.
-  public var realm: String { parameter("realm") ?? "" }
+  public var realm: Octets { value("realm") ?? "" }
 
-  /// A parameter's value; the name in lower case.
-  public func parameter(_ name: String) -> String? {
-    parameters.first { $0.name == name }?.value
-  }
+  /// A parameter's value where it is text; the name in lower case.
+  public func parameter(_ name: String) -> String? { value(name)?.text }
+
+  private func value(_ name: String) -> Octets? { parameters.first { $0.name == name }?.value }
 
   public static func == (a: Self, b: Self) -> Bool {
     a.scheme == b.scheme && a.token == b.token
@@ -27,10 +27,10 @@ public struct ChallengeParser {
   private let text: [UInt8]
   private var index = 0
 
-  private init(_ text: String) { self.text = Array(text.utf8) }
+  private init(_ text: Octets) { self.text = text.bytes }
 
   /// The challenges of all fields of the name, in order.
-  public static func parse(_ fields: [String]) -> [AuthenticationChallenge] {
+  public static func parse(_ fields: [Octets]) -> [AuthenticationChallenge] {
     fields.flatMap { field in
       var parser = ChallengeParser(field)
       return parser.challenges()
@@ -48,9 +48,7 @@ public struct ChallengeParser {
       }
       let hadSpace = skipSpace()
       if current == UInt8(ascii: "="), !result.isEmpty {
-        if let value = parameterValue() {
-          result[result.count - 1].parameters.append((word.lowercased(), value))
-        }
+        result[result.count - 1].parameters.append((word.lowercased(), parameterValue()))
       } else {
         var challenge = AuthenticationChallenge(scheme: word.lowercased())
         if hadSpace { challenge.token = token68() }
@@ -84,16 +82,16 @@ public struct ChallengeParser {
     return index > start ? String(decoding: text[start..<index], as: UTF8.self) : nil
   }
 
-  private mutating func parameterValue() -> String? {
+  private mutating func parameterValue() -> Octets {
     index += 1
     _ = skipSpace()
     if current == UInt8(ascii: "\"") { return quotedString() }
     let start = index
     while let byte = current, byte != UInt8(ascii: ","), byte != 0x20, byte != 0x09 { index += 1 }
-    return String(decoding: text[start..<index], as: UTF8.self)
+    return Octets(bytes: text[start..<index])
   }
 
-  private mutating func quotedString() -> String {
+  private mutating func quotedString() -> Octets {
     index += 1
     var bytes: [UInt8] = []
     while let byte = current {
@@ -106,7 +104,7 @@ public struct ChallengeParser {
         bytes.append(byte)
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return Octets(bytes: bytes)
   }
 
   /// A token68 is followed by a comma or the end; anything else there is a parameter's name.

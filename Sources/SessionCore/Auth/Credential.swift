@@ -11,9 +11,9 @@ public struct Credential: Equatable, Sendable {
 
   /// What it consists of. The secrets must never reach a log, an error or a trace.
   public enum Secret: Equatable, Sendable {
-    case password(user: String, password: String)
+    case password(user: Octets, password: Octets)
     /// For Bearer and for schemes that take a token the same way.
-    case token(String)
+    case token(Octets)
     /// A client certificate and its key, as paths.
     case certificate(path: String, key: String?, password: String?)
     /// The server that shows this certificate is to be trusted, whatever is wrong with it.

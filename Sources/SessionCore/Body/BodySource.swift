@@ -25,7 +25,9 @@ final class BodySource {
   let length: Int
   /// Bytes handed to libcurl since the start or the last rewind.
   private(set) var handed = 0
-  let isReader: Bool
+  private let isReader: Bool
+  /// A reader, or what a stream's handler gave: once it has been read from, it must be had anew.
+  let isOnce: Bool
   private var pieces: [Piece] = []
   private var pieceIndex = 0
   private var pieceOffset = 0
@@ -35,9 +37,10 @@ final class BodySource {
   private var readerEnded = false
   private(set) var hasBeenRead = false
 
-  private init(length: Int, isReader: Bool) {
+  private init(length: Int, isReader: Bool, isOnce: Bool) {
     self.length = length
     self.isReader = isReader
+    self.isOnce = isOnce
   }
 
   deinit {
@@ -45,17 +48,17 @@ final class BodySource {
   }
 
   /// Opens what must be opened.
-  static func open(_ body: RequestBody) -> Result<BodySource?, TaskError> {
+  static func open(_ body: RequestBody, isOnce: Bool = false) -> Result<BodySource?, TaskError> {
     switch body {
     case .none, .stream: return .success(nil)
-    case .data(let bytes): return open([.data(bytes)])
-    case .file(let path): return open([.file(path: path)])
-    case .parts(let parts): return open(parts)
-    case .reader(let length): return .success(BodySource(length: length ?? -1, isReader: true))
+    case .data(let bytes): return open([.data(bytes)], isOnce)
+    case .file(let path): return open([.file(path: path)], isOnce)
+    case .parts(let parts): return open(parts, isOnce)
+    case .reader(let length): return .success(BodySource(length: length ?? -1, isReader: true, isOnce: true))
     }
   }
 
-  private static func open(_ parts: [BodyPart]) -> Result<BodySource?, TaskError> {
+  private static func open(_ parts: [BodyPart], _ isOnce: Bool) -> Result<BodySource?, TaskError> {
     var pieces: [Piece] = []
     var total = 0
     for part in parts {
@@ -68,7 +71,7 @@ final class BodySource {
         return .failure(error)
       }
     }
-    let source = BodySource(length: total, isReader: false)
+    let source = BodySource(length: total, isReader: false, isOnce: isOnce)
     source.pieces = pieces
     return .success(source)
   }
@@ -92,7 +95,7 @@ final class BodySource {
   func remaining(of count: Int) -> Int { length < 0 ? count : min(count, length - handed) }
 
   /// True when the whole body can be sent from its start (again).
-  var canReplay: Bool { !isReader || !hasBeenRead }
+  var canReplay: Bool { !isOnce || !hasBeenRead }
 
   func rewind() -> Bool {
     guard canReplay else { return false }
@@ -137,6 +140,7 @@ final class BodySource {
   }
 
   private func readPieces(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
+    hasBeenRead = true
     var filled = 0
     while filled < buffer.count, pieceIndex < pieces.count {
       let piece = pieces[pieceIndex]

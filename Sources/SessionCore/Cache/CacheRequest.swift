@@ -10,19 +10,19 @@ struct CacheRequest {
   var directives: CacheDirectives
   var policy: CachePolicy
   /// Who asks: the Authorization field, or what stands for it; nil for nobody in particular.
-  var identity: String?
+  var identity: Octets?
   /// The Cookie field as it goes out, stored cookies included; looked up where a response varies with it.
   var cookies: () -> [UInt8]?
 
   init(
     method: String = "GET", key: String, fields: MessageFields = MessageFields(),
-    policy: CachePolicy = .useProtocolCachePolicy, identity: String? = nil, cookies: (() -> [UInt8]?)? = nil
+    policy: CachePolicy = .useProtocolCachePolicy, identity: Octets? = nil, cookies: (() -> [UInt8]?)? = nil
   ) {
     self.method = method
     self.key = key
     self.fields = fields
     self.policy = policy
-    self.identity = identity ?? fields.first("authorization")
+    self.identity = identity ?? fields.bytes("authorization").map { Octets(bytes: $0) }
     self.cookies = cookies ?? { fields.bytes("cookie") }
     directives = CacheDirectives(fields.all("cache-control"))
     // The older way to say it (RFC 9111 §5.4).

@@ -34,16 +34,16 @@ struct SelectingFields: Equatable, Sendable {
   /// digests of two URLs cannot be compared.
   private static func digest(_ name: String, _ request: CacheRequest) -> [UInt8]? {
     guard let value = value(name, request) else { return [] }
-    let text = Array("\(request.key)\0\(name)\0\(value)".utf8)
+    let text = Array("\(request.key)\0\(name)\0".utf8) + value
     return text.withUnsafeBytes { Hash.sha256.digest($0) }.map { Array($0.prefix(16)) }
   }
 
   /// What the request says in a field; nil where it has none.
-  private static func value(_ name: String, _ request: CacheRequest) -> String? {
+  private static func value(_ name: String, _ request: CacheRequest) -> [UInt8]? {
     switch name {
-    case "authorization": request.identity
-    case "cookie": request.cookies().map { String(decoding: $0, as: UTF8.self) }
-    default: normalised(name, request.fields.all(name))
+    case "authorization": request.identity?.bytes
+    case "cookie": request.cookies()
+    default: normalised(name, request.fields.all(name)).map { Array($0.utf8) }
     }
   }
 

@@ -29,6 +29,8 @@ public final class SessionCore: Port {
   /// Transfers that wait for a network.
   var unconnected: [Transfer] = []
   private var networkChanged = false
+  /// Hosts at which transfers wait for a turn.
+  var queues = QueueWatch()
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   /// Streams with a time limit, and the sockets of those that have one of their own.
@@ -61,6 +63,7 @@ public final class SessionCore: Port {
     caches.writeAll()
     for transfer in transfers.values { transfer.abandon() }
     transfers.removeAll()
+    queues.removeAll()
     for stream in streams.values { stream.abandon() }
     streams.removeAll()
     for directory in downloadDirectories.values { directory.removeAll() }
@@ -154,6 +157,7 @@ public final class SessionCore: Port {
     if !loading.isEmpty { pumpLoads() }
     caches.write(due: now)
     if networkChanged { retryUnconnected() }
+    if queues.isDue(now: now) { lendTurns() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
     for job in helperThreads?.finished() ?? [] {
@@ -226,6 +230,7 @@ public final class SessionCore: Port {
     if let timer = timers.nextDeadline, timer < next { next = timer }
     if let timer = streamTimers.nextDeadline, timer < next { next = timer }
     if let write = caches.deadline, write < next { next = write }
+    if let look = queues.deadline, look < next { next = look }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
     }
@@ -358,6 +363,9 @@ public final class SessionCore: Port {
     unlink(location)
     for directory in downloadDirectories.values { directory.forget(location) }
   }
+
+  /// Those of all tasks that are not complete, in no order.
+  var allTransfers: [Transfer] { transfers.values }
 
   /// The transfer of a task that is not complete.
   func transfer(_ id: TaskID) -> Transfer? { transfers[id.rawValue] }

@@ -168,15 +168,15 @@ public enum ExpectContinue: Sendable {
 public enum Authentication {
   case none
   /// Sent with the first request, and again on redirects within the origin.
-  case basic(user: String, password: String)
+  case basic(user: Octets, password: Octets)
   /// A scheme that libcurl does. Digest: the server is asked first, without the body; two requests in all.
-  case scheme(AuthScheme, user: String, password: String)
+  case scheme(AuthScheme, user: Octets, password: Octets)
   /// The strongest of Digest, NTLM and Basic that the server offers.
-  case any(user: String, password: String)
+  case any(user: Octets, password: Octets)
   /// `Authorization: Bearer …` within the origin.
-  case bearer(token: String)
+  case bearer(token: Octets)
 
-  public static func digest(user: String, password: String) -> Authentication {
+  public static func digest(user: Octets, password: Octets) -> Authentication {
     .scheme(.digest, user: user, password: password)
   }
 }

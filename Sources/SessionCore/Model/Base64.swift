@@ -27,11 +27,8 @@ public enum Base64 {
     return text
   }
 
-  /// The text's UTF-8, encoded: Basic credentials.
-  static func encode(_ text: String) -> String {
-    var text = text
-    return text.withUTF8 { String(decoding: encode(UnsafeRawBufferPointer($0)), as: UTF8.self) }
-  }
+  /// The same for text.
+  static func encode(_ text: Octets) -> Octets { Octets(bytes: text.bytes.withUnsafeBytes { encode($0) }) }
 
   /// nil when the text is not Base64. White space is skipped; padding may be missing but not be wrong.
   public static func decode(_ text: UnsafeRawBufferPointer) -> [UInt8]? {

@@ -12,9 +12,20 @@ enum HeaderText {
 
   /// The values of all fields of this name (in lower case) in a block of CRLF-ended lines, in order.
   static func values(of name: StaticString, in block: Bytes) -> [String] {
-    var result: [String] = []
+    values(of: name, in: block) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The same with the bytes as they came.
+  static func octets(of name: StaticString, in block: Bytes) -> [Octets] {
+    values(of: name, in: block) { Octets(bytes: $0) }
+  }
+
+  private static func values<Value>(
+    of name: StaticString, in block: Bytes, _ make: (UnsafeRawBufferPointer) -> Value
+  ) -> [Value] {
+    var result: [Value] = []
     forEachLine(block.buffer) { line in
-      if let value = value(of: name, in: line) { result.append(String(decoding: value, as: UTF8.self)) }
+      if let value = value(of: name, in: line) { result.append(make(value)) }
     }
     return result
   }

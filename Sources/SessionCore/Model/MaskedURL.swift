@@ -16,6 +16,15 @@ enum MaskedURL {
     return start
   }
 
+  /// A URL without user and password, which nothing takes the place of.
+  static func withoutCredentials(_ url: String) -> String {
+    let authority = url[..<URLParts.authorityEnd(url)]
+    guard let at = authority.utf8.lastIndex(of: UInt8(ascii: "@")), let start = authorityStart(authority) else {
+      return url
+    }
+    return String(url[..<start]) + url[url.utf8.index(after: at)...]
+  }
+
   /// A text in which there may be URLs: user and password of each are masked.
   static func masking(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "@")) else { return text }

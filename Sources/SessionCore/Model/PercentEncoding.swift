@@ -75,11 +75,10 @@ public enum PercentEncoding {
     return text.withUTF8 { String(decoding: decode(UnsafeRawBufferPointer($0)), as: UTF8.self) }
   }
 
-  /// Decodes text for C's strings and ours; nil where it then is not UTF-8, or has NUL in it.
-  static func decodeStrictly(_ text: String) -> String? {
+  /// Decodes text that stands for bytes of any encoding.
+  static func octets(_ text: String) -> Octets {
     var text = text
-    let bytes = text.withUTF8 { decode(UnsafeRawBufferPointer($0)) }
-    return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
+    return text.withUTF8 { Octets(bytes: decode(UnsafeRawBufferPointer($0))) }
   }
 
   /// Decodes what need not be encoded and writes the other escapes in upper case (RFC 3986 §6.2.2.1, §6.2.2.2).

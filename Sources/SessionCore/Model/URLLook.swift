@@ -7,7 +7,7 @@ struct URLLook {
   /// A control character, which no URL may have (RFC 3986 §2).
   private(set) var hasControlCharacter = false
   private(set) var hasUserInformation = false
-  /// It has spaces or bytes beyond ASCII.
+  /// It has, or may have, what must be percent-encoded (`URLTail`).
   private(set) var needsEncoding = false
   /// Path and query are what the parser would make of them: no dot segments, escapes or fragment, and none is empty.
   private(set) var isRegular = true
@@ -58,11 +58,21 @@ struct URLLook {
 
   @inline(__always)
   private mutating func note(_ byte: UInt8) {
-    if byte <= 0x20 || byte >= 0x7F {
+    // A bit for each character that is looked at: controls, space, DEL and " # % ' < > \ ^ ` { }. A test of one bit costs
+    // no more, however many there are.
+    let special: UInt64 = byte < 0x40 ? 0x5000_00AD_FFFF_FFFF : 0xA800_0001_5000_0000
+    if byte >= 0x80 || special >> (byte & 0x3F) & 1 != 0 { noteSpecial(byte) }
+  }
+
+  private mutating func noteSpecial(_ byte: UInt8) {
+    switch byte {
+    // # %
+    case 0x23, 0x25: isRegular = false
+    // A backslash is encoded in the query only.
+    case 0x5C: (isRegular, needsEncoding) = (false, true)
+    default:
       needsEncoding = true
       if byte < 0x20 || byte == 0x7F { hasControlCharacter = true }
-    } else if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\\") {
-      isRegular = false
     }
   }
 }

@@ -46,7 +46,7 @@ public struct URLParts: Equatable, Sendable {
     }
   }
 
-  /// Takes an absolute URL of any scheme with an authority apart. Raw UTF-8 and spaces are percent-encoded.
+  /// Takes an absolute URL of any scheme with an authority apart. What a URL cannot have is percent-encoded.
   public static func parse(_ text: String) -> Result<URLParts, Failure> {
     let url = URLHandle()
     let code = url.setAny(text)
@@ -174,11 +174,13 @@ public struct URLParts: Equatable, Sendable {
 
 extension URLHandle {
   /// As `set`, after checking for what a C string cannot carry.
-  /// Raw bytes are percent-encoded here and not by libcurl, which writes the digits in lower case.
+  /// What a URL cannot have is percent-encoded here and not by libcurl, which leaves most of it, and writes the digits in
+  /// lower case.
   func setAny(_ text: String) -> CURLUcode {
     if text.utf8.contains(0) { return CURLUE_MALFORMED_INPUT }
-    guard text.utf8.contains(where: { $0 == 0x20 || $0 >= 0x7F }) else { return set(text) }
+    guard text.utf8.contains(where: URLTail.mayNeedEncoding) else { return set(text) }
+    let scheme = URLParts.leadingScheme(text).map { String($0) } ?? get(CURLUPART_SCHEME)
     let end = URLParts.authorityEnd(text)
-    return set(String(text[..<end]) + PercentEncoding.encodeRaw(String(text[end...])))
+    return set(String(text[..<end]) + URLTail.encoded(text[end...], isWebs: scheme.map(RedirectRules.isWeb) ?? false))
   }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
 /// A no_proxy list: hosts that are reached directly. Entries are separated by commas or white space: a name (which
-/// covers its subdomains), an address, a network in CIDR form, or `*` alone for everything. A port in an entry makes it
-/// a name that no host has, as in curl.
+/// covers its subdomains), an address, a network in CIDR form, or `*` for everything. A port in an entry makes it a name
+/// that no host has, as in curl.
 struct ProxyBypass {
   private enum Entry {
     case name(String)
@@ -39,7 +39,7 @@ struct ProxyBypass {
 
   init(_ list: String) {
     let items = list.split { $0 == "," || $0 == " " || $0 == "\t" }
-    matchesAll = items.count == 1 && items[0] == "*"
+    matchesAll = items.contains("*")
     entries = items.compactMap(Self.entry)
   }
 

@@ -2,8 +2,8 @@ import Glibc
 
 /// Which proxy a URL's requests go through, decided as curl does.
 struct ProxyRules {
-  private let http: String
-  private let https: String
+  private let http: ProxyServer
+  private let https: ProxyServer
   private let bypass: ProxyBypass
 
   init(_ configuration: ProxyConfiguration) {
@@ -31,14 +31,13 @@ struct ProxyRules {
   }
 
   init(http: String, https: String, noProxy: String) {
-    self.http = http
-    self.https = https
+    self.http = ProxyServer.make(http)
+    self.https = ProxyServer.make(https)
     bypass = ProxyBypass(noProxy)
   }
 
-  /// The proxy's URL, or "" for none.
-  func proxy(scheme: String, host: String) -> String {
+  func proxy(scheme: String, host: String) -> ProxyServer {
     let proxy = scheme == "https" ? https : http
-    return proxy.isEmpty || bypass.matches(host) ? "" : proxy
+    return proxy.isNone || bypass.matches(host) ? .none : proxy
   }
 }

@@ -24,7 +24,7 @@ enum RedirectRules {
     _ request: Request, url: String, status: Int, location: UnsafeRawBufferPointer, allowsAnyScheme: Bool = false
   ) -> Outcome {
     guard isRedirect(status), !location.isEmpty else { return .response }
-    let reference = encodedOnce(location)
+    let reference = encodedReference(location, against: url)
     guard case .success(var target) = URLParts.resolve(reference, against: url) else {
       return .failure(unparsable(reference, url))
     }
@@ -94,18 +94,33 @@ enum RedirectRules {
     HeaderText.equalNames(scheme, "http") || HeaderText.equalNames(scheme, "https")
   }
 
-  /// Bytes that a URL cannot have are percent-encoded, whatever their character set; escapes that are there stay.
-  static func encodedOnce(_ bytes: UnsafeRawBufferPointer) -> String {
-    guard bytes.contains(where: { $0 <= 0x20 || $0 >= 0x7F }) else { return String(decoding: bytes, as: UTF8.self) }
+  /// A Location's bytes as a reference whose raw bytes mean what they mean to browsers (URL standard): control
+  /// characters, spaces and bytes beyond ASCII are percent-encoded, whatever their character set; for http and https, a
+  /// backslash before the query is a slash, and tabs are nothing. The rest is up to the parser (`URLTail`).
+  static func encodedReference(_ location: UnsafeRawBufferPointer, against base: String) -> String {
+    guard location.contains(where: { isRaw($0) || $0 == UInt8(ascii: "\\") }) else {
+      return String(decoding: location, as: UTF8.self)
+    }
+    let scheme = URLParts.leadingScheme(String(decoding: location, as: UTF8.self)) ?? URLParts.leadingScheme(base)
+    let bytes = scheme.map { isWeb(String($0)) } ?? false ? slashed(location) : Array(location)
     var result: [UInt8] = []
     for byte in bytes {
-      if byte <= 0x20 || byte >= 0x7F {
-        PercentEncoding.append(byte, to: &result)
-      } else {
-        result.append(byte)
-      }
+      if isRaw(byte) { PercentEncoding.append(byte, to: &result) } else { result.append(byte) }
     }
     return String(decoding: result, as: UTF8.self)
+  }
+
+  /// No part of a URL can have it.
+  private static func isRaw(_ byte: UInt8) -> Bool { byte <= 0x20 || byte >= 0x7F }
+
+  private static func slashed(_ location: UnsafeRawBufferPointer) -> [UInt8] {
+    var isBeforeQuery = true
+    var result: [UInt8] = []
+    for byte in location where byte != 0x09 {
+      if byte == 0x3F || byte == 0x23 { isBeforeQuery = false }
+      result.append(byte == 0x5C && isBeforeQuery ? 0x2F : byte)
+    }
+    return result
   }
 
   private static func unparsable(_ reference: String, _ url: String) -> TaskError {

@@ -141,6 +141,10 @@ enum SQLValue {
 
   init(_ value: Double?) { self = value.map { .real($0) } ?? .null }
   init(_ value: String?) { self = value.map { .text($0) } ?? .null }
+  /// Bytes that are not UTF-8 are no text to SQLite.
+  init(_ value: Octets?) {
+    self = value.map { octets in octets.text.map { .text($0) } ?? .blob(octets.bytes) } ?? .null
+  }
   init(_ value: Bool) { self = .integer(value ? 1 : 0) }
 }
 

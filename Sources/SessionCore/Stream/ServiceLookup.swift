@@ -31,7 +31,9 @@ extension StreamTask {
     guard machine.phase == .connecting, connector == nil else { return }
     candidates = ServiceRecords(message: job.records)?.ordered { Int.random(in: 0...$0) } ?? []
     guard let first = candidates.first else {
-      return fail(TaskError(.cannotFindHost, "the resolver knows no such service"))
+      let isOnline = NetworkWatch.isThere
+      let error = TaskError(isOnline ? .cannotFindHost : .notConnectedToInternet, "the resolver knows no such service")
+      return connectionFailed(StreamConnector.Failure(error: error, isForWantOfNetwork: !isOnline))
     }
     candidates.removeFirst()
     connect(to: first.host, port: first.port)

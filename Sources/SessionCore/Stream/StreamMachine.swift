@@ -5,8 +5,10 @@
 /// wait for it. The driver (`StreamTask`) keeps the bytes; here only their number is known.
 struct StreamMachine {
   enum Phase: Equatable {
-    /// The connection is being made. connected → open · failed → closed
+    /// The connection is being made. connected → open · unconnected → unconnected · failed → closed
     case connecting
+    /// There is no network to make it over, and one is waited for. networkChanged → connecting · failed → closed
+    case unconnected
     /// Bytes go both ways. A barrier → securing or unsecuring · both directions ended → closed · failed → closed
     case open
     /// A TLS handshake is under way. secured → open · failed → closed
@@ -19,6 +21,9 @@ struct StreamMachine {
 
   enum Event: Equatable {
     case connected
+    /// No connection could be made for want of a network.
+    case unconnected
+    case networkChanged
     /// A read was asked for.
     case read(id: Int, minimum: Int, maximum: Int)
     case closeRead
@@ -46,6 +51,8 @@ struct StreamMachine {
 
   enum Action: Equatable {
     case connect
+    /// Try again when the network has changed.
+    case awaitNetwork
     /// Give the read so many bytes.
     case deliver(id: Int, count: Int, atEnd: Bool)
     /// The read came after the input was closed.
@@ -122,7 +129,7 @@ struct StreamMachine {
   /// Whether more bytes are of use, with so many waiting. `limit`: how many are kept without being asked for.
   func wantsInput(limit: Int) -> Bool {
     switch phase {
-    case .connecting, .closed: return false
+    case .connecting, .unconnected, .closed: return false
     case .securing, .unsecuring: return true
     case .open: return !inputEnded && !isInputClosed && available < max(limit, reads.first?.minimum ?? 0)
     }
@@ -148,6 +155,14 @@ struct StreamMachine {
     var actions: [Action] = []
     switch event {
     case .connected: if phase == .connecting { phase = .open }
+    case .unconnected:
+      guard phase == .connecting else { return [] }
+      phase = .unconnected
+      return [.awaitNetwork]
+    case .networkChanged:
+      guard phase == .unconnected else { return [] }
+      phase = .connecting
+      return [.connect]
     case .read(let id, let minimum, let maximum):
       if isInputClosing { return [.refuseRead(id: id)] }
       reads.append(Read(order: next(), id: id, minimum: minimum, maximum: maximum))
@@ -182,8 +197,8 @@ struct StreamMachine {
     switch event {
     case .read(let id, _, _): return [.refuseRead(id: id)]
     case .write(let id): return [.refuseWrite(id: id)]
-    case .connected, .closeRead, .closeWrite, .startSecure, .stopSecure, .capture, .received, .inputEnded, .sent,
-      .secured, .unsecured, .withdrawn, .failed:
+    case .connected, .unconnected, .networkChanged, .closeRead, .closeWrite, .startSecure, .stopSecure, .capture,
+      .received, .inputEnded, .sent, .secured, .unsecured, .withdrawn, .failed:
       return []
     }
   }

@@ -22,6 +22,8 @@ final class StreamTask: TimerEntry {
   /// There is a handler for better routes, and it has been told of the one there is.
   let watchesRoutes: Bool
   private var hasToldRoute = false
+  /// The layer above has been told that it waits for a network.
+  private var hasToldWait = false
   /// Who keeps what is said of the server, and what a handler is being asked.
   var question: (host: HostTrust, asked: ConnectionTrust.Question?)?
 
@@ -155,6 +157,7 @@ final class StreamTask: TimerEntry {
   private func perform(_ action: StreamMachine.Action) {
     switch action {
     case .connect: connect()
+    case .awaitNetwork: awaitNetwork()
     case .deliver(let operation, let count, let atEnd):
       reads[operation] = nil
       tell(.read(operation: operation, .success(inbox.take(count)), atEnd: atEnd, total: totalRead))
@@ -179,8 +182,18 @@ final class StreamTask: TimerEntry {
     }
   }
 
+  /// Waits for a network, within the limit for the whole.
+  private func awaitNetwork() {
+    phaseDeadline = .infinity
+    guard core.watchNetwork() else { return fail(TaskError(.notConnectedToInternet, "there is no network")) }
+    if hasToldWait { return }
+    hasToldWait = true
+    core.outbox.append(.waitingForConnectivity(id))
+  }
+
   /// The network has changed. A connection bound to an interface has no other way.
   func networkChanged() {
+    if machine.phase == .unconnected { return perform(machine.handle(.networkChanged)) }
     guard watchesRoutes, let link, session.configuration.interface == nil else { return }
     let isOther = link.hasOtherRoute
     if isOther, !hasToldRoute { tell(.betterRoute) }

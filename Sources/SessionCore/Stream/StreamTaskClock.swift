@@ -30,7 +30,7 @@ extension StreamTask {
     switch machine.phase {
     case .connecting: what = "no connection"
     case .securing, .unsecuring: what = "TLS was not done"
-    case .open, .closed: what = "not closed"
+    case .open, .unconnected, .closed: what = "not closed"
     }
     fail(TaskError(.timedOut, "\(what) after \(requestTimeout) seconds (request timeout)"))
   }

@@ -16,8 +16,9 @@ extension StreamTask {
       return fail(TaskError(.badURL, "not a host and port: \(host):\(port)"))
     }
     let proxy = session.proxies.proxy(scheme: "https", host: host)
+    if let problem = proxy.problem { return fail(TaskError(.cannotConnectToHost, problem)) }
     connector = StreamConnector(session: session, host: host, port: port, proxy: proxy) { [weak self] result in
-      self?.connectorEnded(result, isProxied: !proxy.isEmpty)
+      self?.connectorEnded(result, isProxied: !proxy.isNone)
     }
     if connector?.connect() != true {
       fail(TaskError(.unknown, "libcurl does not take the connection"))
@@ -31,12 +32,14 @@ extension StreamTask {
     return parsed.lowercased() == host.lowercased() && url.get(CURLUPART_USER) == nil
   }
 
-  private func connectorEnded(_ result: Result<StreamConnector.Connection, TaskError>, isProxied: Bool) {
+  private func connectorEnded(
+    _ result: Result<StreamConnector.Connection, StreamConnector.Failure>, isProxied: Bool
+  ) {
     transaction = connector?.transaction(isProxied: isProxied)
     switch result {
-    case .failure(let error):
+    case .failure(let failure):
       connector = nil
-      guard let next = candidates.first else { return fail(error) }
+      guard let next = candidates.first else { return connectionFailed(failure) }
       candidates.removeFirst()
       connect(to: next.host, port: next.port)
     case .success(let connection):
@@ -48,6 +51,15 @@ extension StreamTask {
       if watchesRoutes { _ = core.watchNetwork() }
       perform(machine.handle(.connected))
       (link as? SecureLink)?.begin()
+    }
+  }
+
+  /// There is nowhere else to go: the end, unless the session's tasks wait for a network.
+  func connectionFailed(_ failure: StreamConnector.Failure) {
+    if failure.isForWantOfNetwork, session.configuration.waitsForConnectivity {
+      perform(machine.handle(.unconnected))
+    } else {
+      fail(failure.error)
     }
   }
 

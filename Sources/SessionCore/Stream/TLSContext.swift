@@ -9,6 +9,7 @@ final class TLSContext {
     guard let pointer = SSL_CTX_new(TLS_client_method()) else { return .failure(noMemory) }
     let context = TLSContext(pointer)
     if let place = configuration.caFile {
+      if let problem = Authorities.problem(place) { return .failure(problem) }
       let isDirectory = KeyFile.isDirectory(place)
       let result = SSL_CTX_load_verify_locations(pointer, isDirectory ? nil : place, isDirectory ? place : nil)
       guard result == 1 else {

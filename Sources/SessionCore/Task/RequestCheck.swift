@@ -11,16 +11,30 @@ enum RequestCheck {
     return request.headers.isEmpty ? nil : problem(with: request.headers)
   }
 
-  /// A token goes into a field as it is; user and password are encoded or hashed and may hold anything.
+  /// A token goes into a field as it is, and so does a user in most schemes; RFC 7617 §2 has no control characters in
+  /// passwords either.
   static func problem(with authentication: Authentication) -> TaskError? {
-    guard case .bearer(let token) = authentication, !isFieldText(token) else { return nil }
-    return TaskError(.badURL, "control character in the bearer token")
+    switch authentication {
+    case .none: return nil
+    case .bearer(let token):
+      return isFieldText(token) ? nil : TaskError(.badURL, "control character in the bearer token")
+    case .basic(let user, _) where !isBasicUser(user): return TaskError(.badURL, colonInUser)
+    case .basic(let user, let password), .scheme(_, let user, let password), .any(let user, let password):
+      return isFieldText(user) && isFieldText(password)
+        ? nil : TaskError(.badURL, "control character in the user or the password")
+    }
   }
 
   /// Whether it can be part of a field's value as it is.
-  static func isFieldText(_ text: String) -> Bool {
-    !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+  static func isFieldText(_ text: Octets) -> Bool {
+    !text.bytes.contains { $0 < 0x20 || $0 == 0x7F }
   }
+
+  /// Whether a server would find the user again in what Basic sends: the first colon ends it (RFC 7617 §2).
+  static func isBasicUser(_ user: Octets) -> Bool { !user.bytes.contains(UInt8(ascii: ":")) }
+
+  /// What is said of one that is none.
+  static let colonInUser = "a user with a colon cannot be sent by Basic (RFC 7617 §2)"
 
   /// The same for fields alone.
   static func problem(with headers: [HeaderField]) -> TaskError? {

@@ -72,6 +72,16 @@ struct TaskMachine {
     }
   }
 
+  /// True while a handler is asked about what has come.
+  var isAsking: Bool {
+    switch state {
+    case .askingRedirect, .askingChallenge, .askingResponse: return true
+    case .queued, .askingLoader, .unconnected, .inspecting, .transferring, .draining, .askingBody, .delivering,
+      .askingCache, .settling, .keeping, .streaming, .completed:
+      return false
+    }
+  }
+
   mutating func handle(_ event: Event) -> Action {
     switch event {
     case .failed: return fail()

@@ -7,8 +7,11 @@ enum CurlErrors {
   /// (`CURLINFO_SSL_VERIFYRESULT`), 0 where there was nothing to complain about.
   /// `text`: the error buffer, which tells apart what libcurl has one number for.
   /// `systemError`: errno of the last attempt to connect, 0 for none.
+  /// `proxyError`: what a proxy of SOCKS is to blame for (`CURLINFO_PROXY_ERROR`), 0 for nothing.
+  /// `isOnline`: there is a network that a name could be looked up in.
   static func code(
-    for result: CURLcode, verifyResult: Int, text: String = "", systemError: Int = 0
+    for result: CURLcode, verifyResult: Int, text: String = "", systemError: Int = 0, proxyError: Int = 0,
+    isOnline: @autoclosure () -> Bool = NetworkWatch.isThere
   ) -> TaskError.Code {
     switch result {
     case CURLE_COULDNT_CONNECT where systemError == Int(ENETUNREACH) || systemError == Int(ENETDOWN):
@@ -18,7 +21,11 @@ enum CurlErrors {
     case CURLE_RECV_ERROR where text.hasPrefix("CONNECT tunnel failed"): return .cannotConnectToHost
     case CURLE_URL_MALFORMAT: return .badURL
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: return .cannotParseResponse
-    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .cannotFindHost
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+      return isOnline() ? .cannotFindHost : .notConnectedToInternet
+    // A proxy to which names are not told. (What has addresses of IPv6 alone is found, and out of SOCKS 4's reach.)
+    case CURLE_PROXY where proxyError == Int(CURLPX_RESOLVE_HOST.rawValue) && !text.hasSuffix("not supported"):
+      return isOnline() ? .cannotFindHost : .notConnectedToInternet
     case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: return .cannotConnectToHost
     case CURLE_OPERATION_TIMEDOUT: return .timedOut
     case CURLE_TOO_MANY_REDIRECTS: return .httpTooManyRedirects
@@ -48,6 +55,20 @@ enum CurlErrors {
     default: return .unknown
     }
   }
+
+  /// Whether it was for want of a network that no connection could be made. One that was refused is no sign of that.
+  static func isForWantOfNetwork(_ code: TaskError.Code, _ result: CURLcode, systemError: Int) -> Bool {
+    switch code {
+    case .notConnectedToInternet: true
+    case .cannotConnectToHost:
+      result == CURLE_INTERFACE_FAILED || systemError == Int(EHOSTUNREACH) && !NetworkWatch.isThere
+    default: false
+    }
+  }
+
+  /// Whether it is what libcurl says of a user that NTLM's message has no room for; its number for it is that of other
+  /// things as well, and not always the same.
+  static func isUserTooLong(_ text: String) -> Bool { text.hasPrefix("user + domain + host") }
 
   /// OpenSSL's X509_V_ERR_… numbers.
   static func certificateCode(_ verifyResult: Int) -> TaskError.Code {

@@ -26,6 +26,8 @@ class CurlHandle {
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_TCP_NODELAY, 1)
     set(CURLOPT_QUICK_EXIT, 1)
+    // To a proxy of SOCKS, libcurl would offer the user's Kerberos ticket too, which nobody has asked for.
+    set(CURLOPT_SOCKS5_AUTH, AuthScheme.basic.rawValue)
     // The session's own timeouts rule; libcurl's default of five minutes must not.
     set(CURLOPT_CONNECTTIMEOUT_MS, 24 * 24 * 3600 * 1000)
   }
@@ -45,11 +47,16 @@ class CurlHandle {
 
   final func set(_ option: CURLoption, _ value: Int) { hs_easy_set_long(curl, option, value) }
 
-  final func set(_ option: CURLoption, _ value: String?) {
-    if let value {
-      hs_easy_set_string(curl, option, value)
-    } else {
-      hs_easy_set_string(curl, option, nil)
+  /// False: it keeps what it was set to.
+  @discardableResult
+  final func set(_ option: CURLoption, _ value: String?) -> Bool {
+    let code = if let value { hs_easy_set_string(curl, option, value) } else { hs_easy_set_string(curl, option, nil) }
+    return code == CURLE_OK
+  }
+
+  final func set(_ option: CURLoption, octets: Octets) {
+    (octets.bytes + [0]).withUnsafeBufferPointer { text in
+      _ = text.withMemoryRebound(to: CChar.self) { hs_easy_set_string(curl, option, $0.baseAddress) }
     }
   }
 

@@ -64,8 +64,9 @@ final class EasyHandle: CurlHandle {
     if session.configuration.trace { Trace.install(on: curl) }
   }
 
-  /// Sets what differs from the request before.
-  func configure(_ setup: RequestSetup) {
+  /// Sets what differs from the request before. False: libcurl does not take the proxy, and would go by another one or
+  /// by none.
+  func configure(_ setup: RequestSetup) -> Bool {
     errorBuffer.pointee = 0
     // Where libcurl repeats a request by itself, it goes by this text, and would by the last one's.
     if setup.urlText == nil || setup.urlText != urlText {
@@ -84,8 +85,8 @@ final class EasyHandle: CurlHandle {
       set(CURLOPT_BUFFERSIZE, bufferSize)
     }
     if proxy != setup.proxy {
+      guard set(CURLOPT_PROXY, setup.proxy) else { return false }
       proxy = setup.proxy
-      set(CURLOPT_PROXY, setup.proxy)
     }
     if connectTo?.text != setup.connectTo {
       connectTo = setup.connectTo.map(ConnectTo.init)
@@ -106,6 +107,7 @@ final class EasyHandle: CurlHandle {
       set(CURLOPT_PIPEWAIT, waitsForPipe ? 1 : 0)
     }
     setStreamWeight(setup.streamWeight)
+    return true
   }
 
   /// HTTP/2's weight of the request's stream; libcurl tells the server of a change too.
@@ -164,19 +166,23 @@ final class EasyHandle: CurlHandle {
     guard case .libcurl(let scheme, let user, let password) = answer else { return clearCredentials() }
     taint(scheme)
     hasCredentials = true
-    set(CURLOPT_USERNAME, user)
-    set(CURLOPT_PASSWORD, password)
+    set(CURLOPT_USERNAME, octets: user)
+    set(CURLOPT_PASSWORD, octets: password)
     set(CURLOPT_HTTPAUTH, scheme.rawValue)
   }
 
-  /// The same for the proxy.
+  /// The same for the proxy, whose URL has name and password in it.
   func setProxyCredentials(_ answer: AuthAnswer) {
-    guard case .libcurl(let scheme, let user, let password) = answer else { return clearProxyCredentials() }
+    guard case .libcurl(let scheme, _, _) = answer else { return clearProxyCredentials() }
     taint(scheme)
+    setProxyScheme(scheme.rawValue)
+  }
+
+  /// There is a user for the proxy, though both be empty.
+  private func setProxyScheme(_ scheme: Int) {
     hasProxyCredentials = true
-    set(CURLOPT_PROXYUSERNAME, user)
-    set(CURLOPT_PROXYPASSWORD, password)
-    set(CURLOPT_PROXYAUTH, scheme.rawValue)
+    set(CURLOPT_PROXYUSERNAME, "")
+    set(CURLOPT_PROXYAUTH, scheme)
   }
 
   private func taint(_ scheme: AuthScheme) {
@@ -190,10 +196,7 @@ final class EasyHandle: CurlHandle {
     hasCredentials = true
     set(CURLOPT_USERNAME, "")
     set(CURLOPT_HTTPAUTH, 0)
-    guard fromProxy else { return }
-    hasProxyCredentials = true
-    set(CURLOPT_PROXYUSERNAME, "")
-    set(CURLOPT_PROXYAUTH, 0)
+    if fromProxy { setProxyScheme(0) }
   }
 
   /// Takes the credentials away again, for a request elsewhere.
@@ -211,7 +214,6 @@ final class EasyHandle: CurlHandle {
     guard hasProxyCredentials else { return }
     hasProxyCredentials = false
     set(CURLOPT_PROXYUSERNAME, nil)
-    set(CURLOPT_PROXYPASSWORD, nil)
     set(CURLOPT_PROXYAUTH, AuthScheme.basic.rawValue)
   }
 
@@ -236,7 +238,7 @@ struct RequestSetup {
   /// The length of an `.upload`, -1 where unknown.
   var uploadLength = -1
   var bufferSize = RequestSetup.usualBuffer
-  /// "" is none.
+  /// With user and password; "" is none.
   var proxy = ""
   var httpVersion = 0
   var waitsForPipe = false

@@ -3,26 +3,18 @@ final class Host {
   let scheme: String
   let name: String
   let port: Int
-  /// The proxy its requests go through; "" is none.
-  let proxy: String
+  /// The proxy its requests go through.
+  let proxy: ProxyServer
   /// What is asked of its TLS; nil where there is none.
   let trust: HostTrust?
   /// Why nothing may be asked of it.
   let problem: TaskError?
-  /// The proxy is spoken to by TLS.
-  let hasSecureProxy: Bool
-  /// Where that proxy is, as a protection space names it.
-  private(set) lazy var proxyPlace = Place(proxy: proxy)
-  /// User and password in the proxy's URL.
-  private(set) lazy var proxyCredentials = Place.credentials(proxy: proxy)
-  /// The proxy without these.
-  private(set) lazy var bareProxy = Place.withoutCredentials(proxy: proxy)
   /// Requests go through a tunnel that the proxy is asked for.
-  var hasTunnel: Bool { scheme == "https" && !proxy.isEmpty && proxyPlace?.scheme.hasPrefix("http") == true }
+  var hasTunnel: Bool { scheme == "https" && proxy.speaksHTTP }
 
   var place: Place { Place(scheme: scheme, host: name, port: port) }
-  /// Transfers that have or make a connection.
-  private(set) var active = 0
+  /// Of transfers that have or make a connection.
+  var turns = Turns()
   /// What it has answered in.
   private(set) var dialect: Dialect
 
@@ -51,30 +43,42 @@ final class Host {
   /// What a connection carries at once (RFC 9113 §6.5.2 recommends no less than 100).
   private static let streamsPerConnection = 100
 
+  // What `QueueWatch` knows of it.
+  var isWatched = false
+  /// One of its transfers goes on without a handler's word.
+  var isMoving = false
+  var possibleLender: Transfer?
+
   private struct Waiting {
     let priority: Double
     let order: Int
     let transfer: Transfer
+    /// A handler waits for it.
+    let isServing: Bool
 
     func precedes(_ other: Waiting) -> Bool {
-      priority != other.priority ? priority > other.priority : order < other.order
+      if isServing != other.isServing { return isServing }
+      return priority != other.priority ? priority > other.priority : order < other.order
     }
   }
 
   /// `mayShare`: HTTP/2 is possible there.
   init(
-    scheme: String, name: String, port: Int, proxy: String, maximumConnections: Int, mayShare: Bool, trust: SessionTrust
+    scheme: String, name: String, port: Int, proxy: ProxyServer, maximumConnections: Int, mayShare: Bool,
+    trust: SessionTrust
   ) {
     self.scheme = scheme
     self.name = name
     self.port = port
     self.proxy = proxy
-    hasSecureProxy = proxy.lowercased().hasPrefix("https://")
     self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
     self.mayShare = mayShare
     dialect = mayShare ? .unknown : .http1
     self.trust = scheme == "https" ? trust.host(name, port: port) : nil
-    problem = self.trust?.problem ?? trust.problem(scheme: scheme, host: name)
+    problem =
+      self.trust?.problem ?? trust.problem(scheme: scheme, host: name)
+      ?? proxy.problem.map { TaskError(.cannotConnectToHost, $0) }
+      ?? (proxy.isSecure ? trust.authoritiesProblem : nil)
   }
 
   var speaksHTTP2: Bool { dialect == .http2 }
@@ -82,14 +86,16 @@ final class Host {
   /// Nothing has been learnt yet.
   var isUndecided: Bool { dialect == .unknown }
 
-  var isIdle: Bool { active == 0 && waiting.isEmpty }
+  var isIdle: Bool { turns.isIdle && waiting.isEmpty }
+  var hasQueue: Bool { !waiting.isEmpty }
 
   private var limit: Int { speaksHTTP2 ? maximumConnections * Self.streamsPerConnection : maximumConnections }
 
-  /// Queues a transfer, by priority and then by its number.
-  func enqueue(_ transfer: Transfer) {
+  /// Queues a transfer: those first that a handler waits for, then by priority and number.
+  func enqueue(_ transfer: Transfer, isServing: Bool) {
     waiting.append(
-      Waiting(priority: transfer.priority, order: transfer.id.rawValue, transfer: transfer))
+      Waiting(
+        priority: transfer.priority, order: transfer.id.rawValue, transfer: transfer, isServing: isServing))
     var index = waiting.count - 1
     while index > 0, waiting[index].precedes(waiting[(index - 1) / 2]) {
       waiting.swapAt(index, (index - 1) / 2)
@@ -99,33 +105,44 @@ final class Host {
 
   /// A transfer's priority has changed: the queue is made anew.
   func reorder() {
-    let transfers = waiting.map(\.transfer)
+    let entries = waiting
     waiting.removeAll(keepingCapacity: true)
-    transfers.forEach(enqueue)
+    for entry in entries { enqueue(entry.transfer, isServing: entry.isServing) }
   }
 
   /// Counts a transfer that need not queue: there is room and nobody waits. False: it has to.
   func takeTurn() -> Bool {
-    guard waiting.isEmpty, active < limit else { return false }
-    active += 1
+    guard waiting.isEmpty, turns.hasRoom(limit) else { return false }
+    turns.begin()
     return true
   }
 
   /// Takes the next transfer that may begin, and counts it. Those that left the queue meanwhile are skipped.
   func next() -> Transfer? {
-    while active < limit, let transfer = pop() {
-      transfer.isEnqueued = false
-      guard transfer.wantsTurn else { continue }
-      active += 1
+    while let first = waiting.first {
+      let isWithinLimit = turns.hasRoom(limit)
+      guard isWithinLimit || first.isServing && turns.hasUnusedLoan else { return nil }
+      guard let transfer = pop(), transfer.wantsTurn else { continue }
+      begin(transfer, isBorrowing: !isWithinLimit)
       return transfer
     }
     return nil
   }
 
-  func release() { active -= 1 }
+  /// The same on a turn that has been lent, whether a handler is known to wait for it or not.
+  func nextOnLoan() -> Transfer? {
+    while turns.hasUnusedLoan, let transfer = pop() {
+      guard transfer.wantsTurn else { continue }
+      begin(transfer, isBorrowing: true)
+      return transfer
+    }
+    return nil
+  }
 
-  /// Counts a transfer that has its connection already, whether there is room or not.
-  func takeBack() { active += 1 }
+  private func begin(_ transfer: Transfer, isBorrowing: Bool) {
+    transfer.isBorrowing = isBorrowing
+    if isBorrowing { turns.borrow() } else { turns.begin() }
+  }
 
   /// Learns from a response which version it speaks.
   func learn(httpVersion: String) {
@@ -153,8 +170,10 @@ final class Host {
   /// Its idle connections are gone.
   func forgetIdleConnections() { idleLanes.removeAll() }
 
+  /// Takes the first from the queue.
   private func pop() -> Transfer? {
     guard let first = waiting.first else { return nil }
+    first.transfer.isEnqueued = false
     let last = waiting.removeLast()
     guard !waiting.isEmpty else { return first.transfer }
     waiting[0] = last

@@ -22,9 +22,9 @@ final class Transfer: TimerEntry {
   /// Credentials that still apply: those of the options until another origin is reached.
   var authentication: Authentication
   /// From the current URL's user information.
-  var urlCredentials: (user: String, password: String)?
+  var urlCredentials: (user: Octets, password: Octets)?
   /// Those of an earlier URL, which hold as long as the origin is the same.
-  var originCredentials: (user: String, password: String)?
+  var originCredentials: (user: Octets, password: Octets)?
 
   var easy: EasyHandle?
   var host: Host?
@@ -39,8 +39,8 @@ final class Transfer: TimerEntry {
   var isAttached = false
   /// It is in its host's queue.
   var isEnqueued = false
-  /// Made when it lends a turn or has one lent.
-  var loan: TurnLoan?
+  /// Its turn is another transfer's.
+  var isBorrowing = false
   var isSuspended = false
 
   // Clock.
@@ -136,9 +136,9 @@ final class Transfer: TimerEntry {
   var auth: TransferAuth?
   /// The body in `request` has just been given by a handler.
   var hasFreshBody = false
-  /// Its host has turned out to take more requests at once, or is to have its turn.
+  /// Its host has turned out to take more requests at once.
   var mayStartOthers = false
-  /// While a handler is asked, others may have its turn.
+  /// While a handler is waited for, another transfer may have its turn.
   var hasLentTurn = false
   /// Its HTTP/2 stream has the larger window, or needs none.
   var isStreamWide = false
@@ -283,9 +283,12 @@ final class Transfer: TimerEntry {
     guard !isSuspended else { return }
     if load == nil, mayUseCache, consultCache(), load == nil { return }
     guard let host else { return advance(.turnGranted) }
-    if host.takeTurn() || borrowTurn(at: host) { return advance(.turnGranted) }
+    if host.takeTurn() { return advance(.turnGranted) }
+    let served = servedTransfer
     isEnqueued = true
-    host.enqueue(self)
+    host.enqueue(self, isServing: served != nil)
+    core.queues.add(host, now: core.now)
+    if let served, served.host === host { served.lendTurn() }
     startNext(host)
   }
 
@@ -298,7 +301,6 @@ final class Transfer: TimerEntry {
   var wantsTurn: Bool { machine.state == .queued && !isSuspended }
 
   func startNext(_ host: Host) {
-    serveLender()
     while let transfer = host.next() { transfer.advance(.turnGranted) }
   }
 

@@ -23,6 +23,8 @@ final class TransferAuth {
   var hasOldNonce = false
   /// The head of the proxy's answer to CONNECT.
   var tunnel = ResponseIntake()
+  /// That answer is being judged: no tunnel without credentials.
+  var isTunnelRefused = false
   /// The request goes out without its body, to be asked for credentials first.
   var isProbing = false
   var hasProbed = false

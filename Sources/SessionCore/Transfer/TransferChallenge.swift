@@ -5,13 +5,13 @@ extension Transfer {
   /// What is to be done about a response that asks for credentials; nil when it is the answer to the task.
   func challengeVerdict() -> TaskMachine.Verdict? {
     let isProxy = intake.status == 407
-    let fields = HeaderText.values(of: isProxy ? "proxy-authenticate" : "www-authenticate", in: intake.block)
+    let fields = HeaderText.octets(of: isProxy ? "proxy-authenticate" : "www-authenticate", in: intake.block)
     var challenges = ChallengeParser.parse(fields)
     if challenges.isEmpty, !isProxy, options.interest.contains(.bareChallenge) {
       challenges = [AuthenticationChallenge(scheme: AuthScheme.unnamed)]
     }
     guard !challenges.isEmpty else { return nil }
-    if !isProxy { noteSentAtOnce() }
+    noteSentAtOnce(isProxy: isProxy)
     let auth = authState()
     auth.asksProxy = isProxy
     if repeatsWithNewNonce(auth, challenges) { return .again(needsBody: !canReplayBody) }
@@ -96,7 +96,7 @@ extension Transfer {
   }
 
   /// The user whom a URL names without a password: nobody else's credentials will do.
-  private func namedUser(_ auth: TransferAuth) -> String? {
+  private func namedUser(_ auth: TransferAuth) -> Octets? {
     guard !auth.asksProxy, let urlCredentials, urlCredentials.password.isEmpty else { return nil }
     return urlCredentials.user
   }
@@ -155,28 +155,19 @@ extension Transfer {
     guard let offer = auth[proxy: auth.asksProxy].exchange.current else { return }
     let challenge = Challenge(protectionSpace(offer, isProxy: auth.asksProxy))
     challenge.parameters = offer.parameters
-    if let token = offer.token { challenge.parameters.append((name: "token68", value: token)) }
-    challenge.proposedCredential = storedCredential(offer, auth)
+    if let token = offer.token { challenge.parameters.append((name: "token68", value: Octets(token))) }
+    challenge.laterMethods = auth[proxy: auth.asksProxy].exchange.offers.dropFirst().map(\.scheme)
+    challenge.proposedCredential = proposal(for: offer, auth)
     challenge.previousFailureCount = auth[proxy: auth.asksProxy].exchange.failureCount(of: offer)
     challenge.failureResponse = currentHead()
     core.outbox.append(.challenge(id, challenge))
-    if !takesRefusal { lendTurn() }
   }
 
-  /// A long refusal waits on its connection until the handler has said whether it is the answer. What the handler asks
-  /// of the same host meanwhile must not wait for that.
-  private func lendTurn() {
-    guard isAttached, !hasLentTurn, !hasLeftHost, let host else { return }
-    hasLentTurn = true
-    host.release()
-    mayStartOthers = true
-    queueFlush()
-  }
-
-  private func takeTurnBack() {
-    guard hasLentTurn else { return }
-    hasLentTurn = false
-    host?.takeBack()
+  /// What default handling would answer with: never what has just been refused, asked for or not, as offering that again
+  /// ends the exchange.
+  private func proposal(for offer: AuthenticationChallenge, _ auth: TransferAuth) -> Credential? {
+    guard let stored = storedCredential(offer, auth) else { return nil }
+    return auth[proxy: auth.asksProxy].exchange.wasRefused(stored, for: offer) ? nil : stored
   }
 
   /// The handler's word on a challenge.
@@ -184,7 +175,6 @@ extension Transfer {
     guard case .askingChallenge = machine.state else { return }
     if let question = connectionTrust?.question { return receive(answer, to: question) }
     guard let auth else { return }
-    takeTurnBack()
     switch answer {
     case .useCredential(let credential): useGiven(credential, auth)
     case .performDefaultHandling: answerWithStored(auth) ? followChallenge() : deliverChallenge()
@@ -198,7 +188,7 @@ extension Transfer {
   private func useGiven(_ credential: Credential, _ auth: TransferAuth) {
     guard let offer = auth[proxy: auth.asksProxy].exchange.current else { return deliverChallenge() }
     if auth[proxy: auth.asksProxy].exchange.wasRefused(credential, for: offer) { return deliverChallenge() }
-    // Credentials of another kind than the scheme takes are as good as none for it.
+    // Credentials that the scheme cannot be answered with are as good as none for it.
     use(credential, for: offer, auth) ? followChallenge() : rejectCurrent(auth)
   }
 
@@ -229,7 +219,7 @@ extension Transfer {
     var next = makeFollowUp(changed, proposed: current)
     next.isRedirect = false
     followUp = next
-    advance(.challengeAnswered(.follow(needsBody: next.keepsBody && !canReplayBody)))
+    advance(.challengeAnswered(.follow(needsBody: needsBody(next))))
   }
 
   // MARK: Acceptance

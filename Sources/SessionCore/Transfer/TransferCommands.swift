@@ -33,6 +33,7 @@ extension Transfer {
   }
 
   func receive(_ answer: Answer) {
+    takeTurnBack()
     switch answer {
     case .redirect(let answer): receiveRedirectAnswer(answer)
     case .response(let disposition): receiveDisposition(disposition)

@@ -7,7 +7,7 @@ extension Transfer {
     let credential: Credential
     let schemes: [String]
 
-    init(_ user: String, _ password: String, _ schemes: [String]) {
+    init(_ user: Octets, _ password: Octets, _ schemes: [String]) {
       credential = Credential(.password(user: user, password: password), persistence: .none)
       self.schemes = schemes
     }
@@ -25,32 +25,41 @@ extension Transfer {
 
   /// Those of the proxy's URL. libcurl sends them as Basic at once.
   var proxyCredential: OwnCredential? {
-    host?.proxyCredentials.map { OwnCredential($0.user, $0.password, ["digest", "ntlm"]) }
+    host?.proxy.credentials.map { OwnCredential($0.user, $0.password, ["digest", "ntlm"]) }
   }
 
-  func place(isProxy: Bool) -> Place? { isProxy ? host?.proxyPlace : host?.place ?? Place(url) }
+  func place(isProxy: Bool) -> Place? { isProxy ? host?.proxy.place : host?.place ?? Place(url) }
 
   var requestPath: String {
     guard case .success(let parts) = URLParts.parse(url) else { return "/" }
     return parts.path
   }
 
-  /// What the options or the URL had sent along as a field: the challenge that follows is its refusal.
-  func noteSentAtOnce() {
-    if let exchange = auth?.server.exchange, exchange.attempt != nil || exchange.hasAnswered { return }
+  /// What the options, the URL or the proxy's had sent along unasked: the challenge that follows is its refusal.
+  func noteSentAtOnce(isProxy: Bool) {
+    if let exchange = auth?[proxy: isProxy].exchange, exchange.attempt != nil || exchange.hasAnswered { return }
+    guard let sent = isProxy ? sentToProxyAtOnce : sentAtOnce else { return }
+    authState()[proxy: isProxy].exchange.anticipate(sent)
+  }
+
+  private var sentToProxyAtOnce: AuthExchange.Attempt? {
+    proxyCredential.map { AuthExchange.Attempt(method: AuthScheme.basic.name, credential: $0.credential) }
+  }
+
+  private var sentAtOnce: AuthExchange.Attempt? {
+    // A field set by hand has gone in their place.
+    if has("authorization") { return nil }
     let secret: Credential.Secret
     switch authentication {
+    case .bearer(let token):
+      return AuthExchange.Attempt(method: "bearer", credential: Credential(.token(token), persistence: .none))
     case .basic(let user, let password): secret = .password(user: user, password: password)
-    case .bearer(let token): secret = .token(token)
     case .none:
-      guard let (user, password) = urlCredentials else { return }
+      guard let (user, password) = urlCredentials else { return nil }
       secret = .password(user: user, password: password)
-    case .scheme, .any: return
+    case .scheme, .any: return nil
     }
-    let isBearer = if case .token = secret { true } else { false }
-    authState().server.exchange.anticipate(
-      AuthExchange.Attempt(
-        method: isBearer ? "bearer" : "basic", credential: Credential(secret, persistence: .none)))
+    return AuthExchange.Attempt(method: AuthScheme.basic.name, credential: Credential(secret, persistence: .none))
   }
 
   // MARK: Before a request
@@ -65,7 +74,7 @@ extension Transfer {
 
   /// A body that cannot be read twice waits until the server has said what it asks for.
   private func probe() {
-    guard case .any = authentication, source?.isReader == true else { return }
+    guard case .any = authentication, source?.isOnce == true else { return }
     let auth = authState()
     guard auth.server.answer.isNone, !auth.hasProbed else { return }
     auth.isProbing = true
@@ -94,7 +103,7 @@ extension Transfer {
   }
 
   /// A nonce that was got with these credentials goes on.
-  private func anticipateDigest(_ user: String, _ password: String) {
+  private func anticipateDigest(_ user: Octets, _ password: Octets) {
     guard session.keepsHandles, let place = host?.place,
       session.hasKeptHandle(NonceKey(place: place, user: user, password: password, isProxy: false))
     else { return }
@@ -104,7 +113,9 @@ extension Transfer {
 
   private func anticipateProxy() {
     if let proxy = auth?.proxy, !proxy.answer.isNone || proxy.exchange.hasAnswered { return }
-    guard !session.spaces.isEmpty, let place = host?.proxyPlace, let entry = session.spaces.proxy(place) else { return }
+    guard !session.spaces.isEmpty, let place = host?.proxy.place, let entry = session.spaces.proxy(place) else {
+      return
+    }
     anticipate(entry, isProxy: true)
   }
 
@@ -138,7 +149,10 @@ extension Transfer {
     return false
   }
 
-  private var expectsProxyChallenge: Bool { host.map { !$0.proxy.isEmpty && $0.proxyCredentials == nil } ?? false }
+  /// A proxy of SOCKS asks nobody, and would be offered the user that is none.
+  private var expectsProxyChallenge: Bool {
+    host.map { $0.proxy.speaksHTTP && $0.proxy.credentials == nil } ?? false
+  }
 
   /// Whether libcurl may answer this response by itself, so that it is not the last word.
   var mayAnswerItself: Bool {
@@ -190,7 +204,7 @@ extension Transfer {
 /// Whose nonce a handle has, and for which credentials.
 struct NonceKey: Hashable {
   let place: Place
-  let user: String
-  let password: String
+  let user: Octets
+  let password: Octets
   let isProxy: Bool
 }

@@ -1,5 +1,4 @@
 import CCurlShim
-import Glibc
 
 /// The handle: taken for a request, given to libcurl, and taken back when the transfer is over.
 extension Transfer {
@@ -13,7 +12,9 @@ extension Transfer {
     if let problem = giveURL(to: easy) ?? openSink() { return failAttach(problem) }
     resetForRequest()
     easy.transfer = .passUnretained(self)
-    easy.configure(makeSetup(host))
+    guard easy.configure(makeSetup(host)) else {
+      return failAttach(TaskError(.cannotConnectToHost, "libcurl does not take the proxy's URL", url: url))
+    }
     prepareCredentials(easy)
     transaction.fetchStart = WallClock.now
     lastActivity = core.now
@@ -30,9 +31,10 @@ extension Transfer {
   }
 
   private func failAttach(_ problem: TaskError) {
-    host?.release()
-    returnTurn()
-    if let host { startNext(host) }
+    if let host {
+      giveUpTurn(at: host)
+      startNext(host)
+    }
     host = nil
     fail(problem)
   }
@@ -93,8 +95,7 @@ extension Transfer {
     guard let host, !hasLeftHost else { return }
     if intake.status != 0 { host.learn(httpVersion: intake.httpVersion) }
     host.giveBack(lane: lane)
-    if hasLentTurn { hasLentTurn = false } else { host.release() }
-    returnTurn()
+    giveUpTurn(at: host)
   }
 
   /// libcurl is done with the transfer.
@@ -188,14 +189,7 @@ extension Transfer {
   /// There is no network to make the request over, and the session's tasks wait for one.
   private func isUnconnected(_ result: CURLcode, _ failure: TaskError?) -> Bool {
     guard session.configuration.waitsForConnectivity, requestsBegun == 0, let failure else { return false }
-    switch failure.code {
-    case .notConnectedToInternet: return true
-    case .cannotFindHost: return !NetworkWatch.isThere
-    // A connection that was refused is no sign of a missing network.
-    case .cannotConnectToHost:
-      return result == CURLE_INTERFACE_FAILED || lastSystemError == Int(EHOSTUNREACH) && !NetworkWatch.isThere
-    default: return false
-    }
+    return CurlErrors.isForWantOfNetwork(failure.code, result, systemError: lastSystemError)
   }
 
   /// The transfer waits for a network, with nothing of libcurl's.
@@ -252,6 +246,10 @@ extension Transfer {
       error.underlying = underlying
       return error
     }
+    if CurlErrors.isUserTooLong(text) {
+      let message = "the user is too long for NTLM: \(text)"
+      return TaskError(.userAuthenticationRequired, message, url: url, underlying: underlying)
+    }
     // What libcurl says of a line that is longer than it takes.
     if result == CURLE_OUT_OF_MEMORY, requestsBegun > 0, !intake.isHeadComplete {
       return TaskError(
@@ -259,9 +257,11 @@ extension Transfer {
     }
     lastSystemError = easy.long(CURLINFO_OS_ERRNO)
     // Of servers' certificates the verdict is our own; what is left is the proxy's.
-    let isProxys = result == CURLE_PEER_FAILED_VERIFICATION && host?.hasSecureProxy == true
+    let isProxys = result == CURLE_PEER_FAILED_VERIFICATION && host?.proxy.isSecure == true
     let verifyResult = easy.long(isProxys ? CURLINFO_PROXY_SSL_VERIFYRESULT : CURLINFO_SSL_VERIFYRESULT)
-    let code = CurlErrors.code(for: result, verifyResult: verifyResult, text: text, systemError: lastSystemError)
+    let code = CurlErrors.code(
+      for: result, verifyResult: verifyResult, text: text, systemError: lastSystemError,
+      proxyError: easy.long(CURLINFO_PROXY_ERROR))
     let message = isProxys ? "the proxy's certificate is not trusted: \(underlying.message)" : underlying.message
     return TaskError(code, message, url: url, underlying: underlying)
   }

@@ -13,7 +13,7 @@ extension Transfer {
 
   /// The place to connect to in the origin's stead. Not through a proxy, which is asked for the origin.
   func alternative(to host: Host) -> AlternativeService? {
-    guard host.scheme == "https", host.proxy.isEmpty, let storage = session.configuration.alternativeServices else {
+    guard host.scheme == "https", host.proxy.isNone, let storage = session.configuration.alternativeServices else {
       return nil
     }
     return storage.service(for: origin(of: host), now: core.now)

@@ -8,7 +8,7 @@ extension Transfer {
     result.method = request.method
     result.url = url
     result.status = intake.status
-    result.isProxyConnection = host.map { !$0.proxy.isEmpty } ?? false
+    result.isProxyConnection = host.map { !$0.proxy.isNone } ?? false
     result.isReusedConnection = facts.reused
     result.networkProtocolName = protocolName(facts.http_version)
     result.recordTimes(facts)

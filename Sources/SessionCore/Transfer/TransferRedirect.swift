@@ -37,6 +37,13 @@ extension Transfer {
 
   var canReplayBody: Bool { source?.canReplay ?? true }
 
+  /// Whether the body must be had anew for a request.
+  func needsBody(_ next: FollowUp) -> Bool {
+    guard next.keepsBody else { return false }
+    if case .stream = next.request.body, source?.isOnce != true { return true }
+    return !canReplayBody
+  }
+
   func askRedirect() {
     guard let followUp else { return }
     core.outbox.append(.willRedirect(id, currentHead(), proposed: followUp.request))
@@ -54,7 +61,7 @@ extension Transfer {
       next = makeFollowUp(changed, proposed: next)
       followUp = next
     }
-    advance(.redirectAnswered(.follow(needsBody: next.keepsBody && !canReplayBody)))
+    advance(.redirectAnswered(.follow(needsBody: needsBody(next))))
   }
 
   /// Whether a request goes to another origin than the current one, or to what has none.
@@ -65,15 +72,14 @@ extension Transfer {
     return !RedirectRules.sameOrigin(from, to)
   }
 
-  /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader.
+  /// A handler's own request: judged by where it goes, and with its own body unless that is the old reader or a stream.
   func makeFollowUp(_ changed: Request, proposed: FollowUp) -> FollowUp {
     var result = proposed
     result.crossesOrigin = crossesOrigin(to: changed)
     result.request = RedirectRules.guarded(changed, previous: request, crossesOrigin: result.crossesOrigin)
-    if case .reader = changed.body, case .reader = request.body {
-      result.keepsBody = true
-    } else {
-      result.keepsBody = false
+    switch (changed.body, request.body) {
+    case (.reader, .reader), (.stream, _): result.keepsBody = true
+    default: result.keepsBody = false
     }
     return result
   }
@@ -89,7 +95,10 @@ extension Transfer {
       return enqueue()
     }
     followUp = nil
-    if next.isRedirect { redirects.append(RedirectHop(status: next.status, from: url, to: next.request.url)) }
+    if next.isRedirect {
+      let target = MaskedURL.withoutCredentials(next.request.url)
+      redirects.append(RedirectHop(status: next.status, from: url, to: target))
+    }
     originCredentials = next.crossesOrigin ? nil : urlCredentials
     if next.crossesOrigin {
       hasLeftOrigin = true
@@ -149,7 +158,7 @@ extension Transfer {
   func receiveNewBody(_ body: RequestBody?) {
     guard machine.state == .askingBody else { return }
     guard let body else { return advance(.newBody(available: false)) }
-    switch BodySource.open(body) {
+    switch BodySource.open(body, isOnce: true) {
     case .failure(let problem): fail(problem)
     case .success(let opened):
       countSent()

@@ -84,11 +84,14 @@ extension Transfer {
   private func takeUserInformation(_ parsed: URLHandle) -> TaskError? {
     urlCredentials = originCredentials
     if let user = parsed.get(CURLUPART_USER) {
-      guard let user = PercentEncoding.decodeStrictly(user),
-        let password = PercentEncoding.decodeStrictly(parsed.get(CURLUPART_PASSWORD) ?? "")
-      else {
-        let message = "the user or the password in the URL is not UTF-8, or has NUL in it"
-        return TaskError(.badURL, message, aboutURL: request.url)
+      let user = PercentEncoding.octets(user)
+      let password = PercentEncoding.octets(parsed.get(CURLUPART_PASSWORD) ?? "")
+      // The other control characters are encoded for Basic, and refused for what would not do that (`AuthAnswer`).
+      guard !user.bytes.contains(0), !password.bytes.contains(0) else {
+        return TaskError(.badURL, "NUL in the user or the password of the URL", aboutURL: request.url)
+      }
+      guard RequestCheck.isBasicUser(user) else {
+        return TaskError(.badURL, RequestCheck.colonInUser, aboutURL: request.url)
       }
       urlCredentials = (user, password)
       _ = parsed.set(CURLUPART_USER, nil)
@@ -122,7 +125,7 @@ extension Transfer {
     } else if session.isCrowded {
       setup.bufferSize = RequestSetup.smallBuffer
     }
-    setup.proxy = auth.map { $0.proxy.answer.isNone ? host.proxy : host.bareProxy } ?? host.proxy
+    setup.proxy = proxyURL(host)
     setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
     if asksForStream {
       setup.httpVersion = Int(CURL_HTTP_VERSION_1_1)
@@ -135,6 +138,14 @@ extension Transfer {
     return setup
   }
 
+  /// The proxy, with the credentials that it gets.
+  private func proxyURL(_ host: Host) -> String {
+    if case .libcurl(_, let user, let password)? = auth?.proxy.answer {
+      return host.proxy.url(user: user, password: password)
+    }
+    return session.url(of: host.proxy)
+  }
+
   private var requestShape: EasyHandle.Shape {
     if HeaderText.equalNames(request.method, "HEAD") { return .head }
     guard let source, auth?.isProbing != true else {
@@ -143,7 +154,7 @@ extension Transfer {
       default: return .get
       }
     }
-    if case .data = request.body, source.length <= Self.largestInlineBody, !usesExpectation,
+    if case .data = request.body, !source.isOnce, source.length <= Self.largestInlineBody, !usesExpectation,
       !options.interest.contains(.sentBodyData), sending == nil
     {
       return .post
@@ -202,7 +213,7 @@ extension Transfer {
     if let alternativeUsed { list.append("Alt-Used: \(alternativeUsed)") }
     if let cookies { list.append(HeaderField("Cookie", bytes: cookies)) }
     if wantsIdentity { appendIdentityHeaders(to: list) }
-    if let authorization { list.append("Authorization: \(authorization)") }
+    if let authorization { list.append(HeaderField("Authorization", bytes: authorization.bytes)) }
     conditions.forEach(list.append)
     if hasBody { appendBodyHeaders(to: list, shape) }
     return list
@@ -224,25 +235,26 @@ extension Transfer {
 
   /// The credentials that answer a challenge, or go with the request without being asked for: there a field set by
   /// hand wins.
-  private var authorizationHeader: String? {
+  private var authorizationHeader: Octets? {
     if let auth, !auth.server.answer.isNone {
       if case .field(let value) = auth.server.answer { return value }
       return nil
     }
     if has("authorization") { return nil }
-    if let (user, password) = urlCredentials { return "Basic \(Base64.encode("\(user):\(password)"))" }
+    if let (user, password) = urlCredentials { return AuthAnswer.basic(user, password) }
     switch authentication {
-    case .basic(let user, let password): return "Basic \(Base64.encode("\(user):\(password)"))"
-    case .bearer(let token): return "Bearer \(token)"
+    case .basic(let user, let password): return AuthAnswer.basic(user, password)
+    case .bearer(let token): return AuthAnswer.token(token, of: "Bearer")
     case .none, .scheme, .any: return nil
     }
   }
 
   /// Whose response it will be; nil for nobody's in particular. Never leaves the process but as a digest.
-  var cacheIdentity: String? {
+  var cacheIdentity: Octets? {
     if let known = authorizationHeader { return known }
     switch authentication {
-    case .scheme(_, let user, let password), .any(let user, let password): return "\(user):\(password)"
+    case .scheme(_, let user, let password), .any(let user, let password):
+      return Octets(bytes: user.bytes + [UInt8(ascii: ":")] + password.bytes)
     case .none, .basic, .bearer: return nil
     }
   }

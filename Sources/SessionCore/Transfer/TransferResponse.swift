@@ -88,9 +88,13 @@ extension Transfer {
       auth.isProbing = false
       if wasProbing, (200..<300).contains(intake.status) { return .again(needsBody: false) }
     }
-    // A 407 of the origin's own, where there is no proxy, asks for nothing that anybody could give.
-    let isAsked = intake.status == 401 || intake.status == 407 && host?.proxy.isEmpty == false
-    return isAsked ? challengeVerdict() : nil
+    return intake.status == 401 || intake.status == 407 && isProxysAnswer ? challengeVerdict() : nil
+  }
+
+  /// Whether a 407 is a proxy's: of an origin's, nobody could answer the question. In a tunnel, the origin speaks.
+  private var isProxysAnswer: Bool {
+    guard let host, host.proxy.speaksHTTP else { return false }
+    return !host.hasTunnel || auth?.isTunnelRefused == true
   }
 
   /// A body that is not needed any more, and too large to be read for the connection's sake. An expectation that was

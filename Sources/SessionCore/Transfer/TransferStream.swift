@@ -63,7 +63,7 @@ extension Transfer {
       let message = "the response cannot become a stream: it is no 101, and its body has an end of its own"
       return fail(TaskError(.badServerResponse, message, url: url))
     }
-    let hasSecureProxy = host?.hasSecureProxy == true
+    let hasSecureProxy = host?.proxy.isSecure == true
     let isSecure = URLParts.leadingScheme(request.url)?.lowercased() == "https"
     if hasSecureProxy, isSecure {
       let message = "no stream goes through TLS with the server inside of TLS with a proxy"
@@ -114,8 +114,7 @@ extension Transfer {
   private func leaveHost() {
     guard let host, !hasLeftHost else { return }
     hasLeftHost = true
-    host.release()
-    returnTurn()
+    giveUpTurn(at: host)
     startNext(host)
   }
 

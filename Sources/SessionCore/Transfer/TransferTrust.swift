@@ -7,7 +7,7 @@ extension Transfer {
   func secure(_ context: OpaquePointer) -> Bool {
     guard let host else { return false }
     // The proxy's certificate is libcurl's to verify.
-    if host.hasSecureProxy, ProxyMark.take(from: context) { return true }
+    if host.proxy.isSecure, ProxyMark.take(from: context) { return true }
     guard let trust = host.trust else { return false }
     let connection = ConnectionTrust(trust, mayAsk: options.interest.contains(.connectionChallenge))
     connectionTrust = connection

@@ -20,6 +20,8 @@ extension Transfer {
     guard isTunnelling, let auth, auth.tunnel.isHeadComplete, auth.tunnel.status == 407 else { return false }
     isTunnelling = false
     intake = auth.tunnel.withoutBody
+    auth.isTunnelRefused = true
+    defer { auth.isTunnelRefused = false }
     judge()
     return true
   }

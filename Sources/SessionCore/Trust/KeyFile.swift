@@ -5,7 +5,8 @@ enum KeyFile {
   /// A bundle of all public authorities is a fifth of this.
   private static let largest = 1 << 20
 
-  static func read(_ path: String) -> Result<Bytes, TaskError> {
+  /// - Parameter takesBeginning: of a file that is too large, that much is enough.
+  static func read(_ path: String, takesBeginning: Bool = false) -> Result<Bytes, TaskError> {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return .failure(FileErrors.reading(path, errno)) }
     defer { close(descriptor) }
@@ -17,7 +18,12 @@ enum KeyFile {
       guard count > 0 else { return .failure(FileErrors.reading(path, errno)) }
       buffer.withUnsafeBytes { _ = bytes.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
-    return .failure(FileErrors.reading(path, EFBIG))
+    return takesBeginning ? .success(bytes) : .failure(FileErrors.reading(path, EFBIG))
+  }
+
+  /// Why a directory's files cannot be found; nil where they can.
+  static func problem(withDirectory path: String) -> TaskError? {
+    access(path, R_OK | X_OK) == 0 ? nil : FileErrors.reading(path, errno)
   }
 
   static func isDirectory(_ path: String) -> Bool {

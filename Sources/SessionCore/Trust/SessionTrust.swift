@@ -5,6 +5,8 @@ import CTLSShim
 /// What a session asks of TLS, by host.
 final class SessionTrust {
   private let configuration: SessionConfiguration
+  /// Why no server can be trusted: the certificates to trust cannot be read.
+  private(set) lazy var authoritiesProblem = configuration.caFile.flatMap(Authorities.problem)
   private lazy var identity = configuration.clientCertificate.map(ClientIdentity.load)
   private var hosts: [String: HostTrust] = [:]
 
@@ -30,10 +32,10 @@ final class SessionTrust {
 
   private func makeHost(_ name: String, port: Int) -> HostTrust {
     var identity: ClientIdentity?
-    var problem: TaskError?
+    var problem = authoritiesProblem
     switch self.identity {
     case .success(let loaded): identity = loaded
-    case .failure(let error): problem = error
+    case .failure(let error): problem = problem ?? error
     case nil: break
     }
     return HostTrust(

@@ -5,6 +5,9 @@ import CTLSShim
 enum StapledResponse {
   /// Seconds that clocks may differ by.
   private static let tolerance = 300
+  /// How old a response may be that does not say when the next one comes (RFC 6960 §3.2 has clients judge): the longest
+  /// that the CA/Browser Forum's Baseline Requirements (§4.9.10) let any response hold.
+  private static let longestAge = 10 * 24 * 3600
 
   /// What it says of the server's own certificate. What is not signed by the certificate's authority, or out of date,
   /// says nothing.
@@ -54,7 +57,7 @@ enum StapledResponse {
     var updated: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
     var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
     let status = OCSP_single_get0_status(single, &reason, &revoked, &updated, &next)
-    guard OCSP_check_validity(updated, next, tolerance, -1) == 1 else { return .notKnown }
+    guard OCSP_check_validity(updated, next, tolerance, next == nil ? longestAge : -1) == 1 else { return .notKnown }
     switch status {
     case V_OCSP_CERTSTATUS_GOOD: return .good
     case V_OCSP_CERTSTATUS_REVOKED: return .revoked(at: Certificate.seconds(revoked))

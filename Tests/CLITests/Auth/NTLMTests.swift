@@ -48,6 +48,24 @@ import Testing
     #expect(kinds == [0, 1, 3, 0])
   }
 
+  @Test("a user too long for the messages is the caller's fault, not the server's")
+  func longUser() async throws {
+    let server = try Self.server()
+    let script = """
+      local user = ("x"):rep(500)
+      local function report(r, err)
+        print(r, err.code, err.message:find("too long for NTLM", 1, true) ~= nil, err.underlying.code)
+      end
+      report(http.get(base, { auth = { user = user, password = "p", scheme = "ntlm" } }))
+      local session = http.session(http.configuration.ephemeral(), {
+        did_receive_challenge = function() return "use_credential", http.credential { user = user, password = "p" } end,
+      })
+      report(session:get(base))
+      """
+    let line = "nil\tuser_authentication_required\ttrue\t27"
+    try await expectScript(script, [server.url], prints: [line, line])
+  }
+
   @Test("by the option, at once and with the body where it counts")
   func option() async throws {
     let server = try Self.server()

@@ -98,6 +98,39 @@ import Testing
     #expect(server.requests.count == 6)
   }
 
+  @Test(
+    "what is refused later is not proposed, as offering it again would end the exchange",
+    arguments: ["Basic", "Bearer"])
+  func refusedProposal(scheme: String) async throws {
+    let server = try ScriptedServer { request in
+      let wanted = request["X-Turn"] == "1" ? ["Basic dTpvbmU=", "Bearer one"] : ["Basic dTp0d28=", "Bearer two"]
+      return wanted.contains(request["Authorization"] ?? "")
+        ? Reply("in") : Reply(status: "401 Unauthorized", fields: [("WWW-Authenticate", "\(scheme) realm=\"m\"")])
+    }
+    // As most handlers are: what is proposed is good for the first time.
+    let script = """
+      local turn, seen = "1", {}
+      local words = { ["1"] = "one", ["2"] = "two" }
+      local session = http.session(http.configuration.ephemeral(), {
+        did_receive_challenge = function(_, _, challenge)
+          local proposed = challenge.proposed_credential
+          seen[#seen + 1] = challenge.previous_failure_count .. (proposed and "+" or "-")
+          if challenge.previous_failure_count == 0 and proposed then return "use_credential", proposed end
+          if challenge.previous_failure_count > 2 then return end
+          local word = words[turn]
+          return "use_credential", http.credential(arg[2] == "Basic" and { user = "u", password = word } or { token = word })
+        end,
+      })
+      for _, each in ipairs { "1", "1", "2", "2" } do
+        turn = each
+        io.write(assert(session:get(base .. "/", { headers = { ["X-Turn"] = turn } })).status, " ")
+      end
+      print(table.concat(seen, " "))
+      """
+    try await expectScript(script, [server.url, scheme], prints: ["200 200 200 200 0- 0-"])
+    #expect(server.requests.count == 6)
+  }
+
   @Test("a handler is proposed what was accepted; without one it is used")
   func proposal() async throws {
     let server = try Self.server(#"Basic realm="r""#)

@@ -173,27 +173,18 @@ import Testing
         print(ok, (problem:match("[^ ]* must .*")))
       end
       for _, bad in ipairs { "a\\xffb", "a\\0b" } do
-        fails(http.get, base, { auth = { user = bad, password = "p" } })
-        fails(http.get, base, { auth = { user = "u", password = bad } })
-        fails(http.get, base, { auth = { bearer = bad } })
-        fails(http.credential, { user = "u", password = bad })
-        fails(http.credential, { token = bad })
+        fails(http.credential, { certificate = bad })
+        fails(http.credential, { certificate = "c", password = bad })
         fails(http.credential_storage, { credential_command = { "x", bad } })
         fails(http.cookie_storage, { path = bad })
         fails(http.cache, { path = bad })
       end
-      for _, user in ipairs { "u%ff:p", "u:p%ff", "u:%00" } do
-        local _, err = http.get("http://" .. user .. "@" .. base:match("//(.*)"))
-        print(err.code)
-      end
       """,
-      prints: "false\t'auth.user' must be UTF-8", "false\t'auth.password' must be UTF-8",
-      "false\t'auth.bearer' must be UTF-8", "false\t'password' must be UTF-8", "false\t'token' must be UTF-8",
+      prints: "false\t'certificate' must be UTF-8", "false\t'password' must be UTF-8",
       "false\t'credential_command' must be UTF-8", "false\t'path' must be UTF-8", "false\t'path' must be UTF-8",
-      "false\t'auth.user' must not contain NUL", "false\t'auth.password' must not contain NUL",
-      "false\t'auth.bearer' must not contain NUL", "false\t'password' must not contain NUL",
-      "false\t'token' must not contain NUL", "false\t'credential_command' must not contain NUL",
-      "false\t'path' must not contain NUL", "false\t'path' must not contain NUL", "bad_url", "bad_url", "bad_url"),
+      "false\t'certificate' must not contain NUL", "false\t'password' must not contain NUL",
+      "false\t'credential_command' must not contain NUL",
+      "false\t'path' must not contain NUL", "false\t'path' must not contain NUL"),
     ScriptCase(
       "what a netrc file or a command says that is not text is not used, with a warning",
       """

@@ -12,12 +12,12 @@ import Testing
   private func credential(
     _ user: String, _ password: String = "p", _ persistence: Credential.Persistence = .forSession
   ) -> Credential {
-    Credential(.password(user: user, password: password), persistence: persistence)
+    Credential(.password(user: Octets(user), password: Octets(password)), persistence: persistence)
   }
 
   private func secret(_ credential: Credential?) -> String? {
     guard case .password(let user, let password)? = credential?.secret else { return nil }
-    return "\(user):\(password)"
+    return "\(user.text ?? "?"):\(password.text ?? "?")"
   }
 
   @Test("A user has one credential in a space, and the default one comes first")
@@ -160,6 +160,21 @@ import Testing
     let longest = CredentialCommand(
       arguments: ["sh", "-c", "head -c 65536 /dev/zero | tr '\\0' x"], user: "me", timeout: 60)
     #expect((try? longest.run(for: space).get()).flatMap(secret)?.utf8.count == 65536 + 3)
+  }
+
+  @Test("Bytes that are not UTF-8 are kept as they are, each for itself")
+  func bytes() {
+    let file = CredentialTable.file("\(directory.path)/credentials.sqlite")
+    let (first, second) = (Octets(bytes: [0xE9]), Octets(bytes: [0xE8]))
+    for (realm, other) in [(first, second), (second, first)] {
+      let credential = Credential(.password(user: realm, password: other), persistence: .permanent)
+      CredentialStorage(.file(file)).set(credential, for: SpacePattern(host: "h.test", realm: realm))
+    }
+    let found = CredentialStorage(.file(file)).credentials(for: SpacePattern(host: "h.test", realm: first))
+    #expect(found.map(\.secret) == [.password(user: first, password: second)])
+    var space = space
+    space.realm = first
+    #expect(CredentialCommand(arguments: ["x"]).question(for: space).contains(0xE9))
   }
 
   @Test("A line break in what a server sends is no line of the question")

@@ -8,13 +8,14 @@ import Testing
   private func entry(_ user: String, _ password: String = "p", isDefault: Bool = false) -> CredentialStorage.Entry {
     CredentialStorage.Entry(
       pattern: pattern,
-      credential: Credential(.password(user: user, password: password), persistence: .permanent), isDefault: isDefault)
+      credential: Credential(.password(user: Octets(user), password: Octets(password)), persistence: .permanent),
+      isDefault: isDefault)
   }
 
   private func users(_ copy: KeyringCopy) -> [String] {
     copy.entries(of: KeyringParty(pattern)).compactMap {
       guard case .password(let user, let password) = $0.credential.secret else { return nil }
-      return "\(user):\(password)" + ($0.isDefault ? "!" : "")
+      return "\(user.text ?? "?"):\(password.text ?? "?")" + ($0.isDefault ? "!" : "")
     }
   }
 

@@ -5,7 +5,7 @@ import Glibc
 /// The server's side of Digest (RFC 7616 with MD5 and qop=auth), written from the RFC.
 enum DigestCheck {
   static func accepts(_ field: String, method: String, target: String, user: String, password: String) -> Bool {
-    guard let challenge = ChallengeParser.parse([field]).first else { return false }
+    guard let challenge = ChallengeParser.parse([Octets(field)]).first else { return false }
     func value(_ name: String) -> String { challenge.parameter(name) ?? "" }
     let one = md5("\(user):\(value("realm")):\(password)")
     let two = md5("\(method):\(target)")

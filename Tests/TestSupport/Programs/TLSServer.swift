@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It answers every request with 200 and the request's method and target as the body; the field `X-Client` names the
 /// client by its certificate. A GET of /count answers with the number of requests before. A query `header=Name: value`
-/// adds a field to the response, `echo=Name` makes that field of the request the body.
+/// adds a field to the response, `echo=Name` makes that field of the request the body, `status=407` is another status.
 public final class TLSServer: Sendable {
   /// What it asks of clients.
   public struct Terms: Sendable {
@@ -71,8 +71,9 @@ public final class TLSServer: Sendable {
             if self.path == "/count":
                 body = str(count).encode()
             count += 1
-            self.send_response(200)
-            for key, value in parse_qsl(urlsplit(self.path).query):
+            query = parse_qsl(urlsplit(self.path).query)
+            self.send_response(int(dict(query).get("status", 200)))
+            for key, value in query:
                 if key == "header":
                     self.send_header(*value.split(": ", 1))
                 elif key == "echo":

@@ -85,6 +85,35 @@ public final class TestAuthority: Sendable {
     return directory.path + "/\(name).ocsp"
   }
 
+  /// The same of a certificate that is good, as it was said days ago and without a word of when it will be said anew.
+  public func oldStatus(of name: String, days: Int) throws -> String {
+    let script = """
+      import datetime, sys
+      from cryptography import x509
+      from cryptography.hazmat.primitives import hashes, serialization
+      from cryptography.x509 import ocsp
+
+      def certificate(path):
+          with open(path, "rb") as file:
+              return x509.load_pem_x509_certificate(file.read())
+
+      name, days = sys.argv[1], int(sys.argv[2])
+      authority = certificate("ca.pem")
+      with open("ca.key", "rb") as file:
+          key = serialization.load_pem_private_key(file.read(), None)
+      said = datetime.datetime.utcnow() - datetime.timedelta(days=days)
+      builder = ocsp.OCSPResponseBuilder().add_response(
+          cert=certificate(name + ".crt"), issuer=authority, algorithm=hashes.SHA1(),
+          cert_status=ocsp.OCSPCertStatus.GOOD, this_update=said, next_update=None, revocation_time=None,
+          revocation_reason=None).responder_id(ocsp.OCSPResponderEncoding.HASH, authority)
+      with open("%s-%d.ocsp" % (name, days), "wb") as file:
+          file.write(builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.DER))
+      """
+    try directory.write("status.py", script)
+    try run("/usr/bin/python3 status.py '\(name)' \(days)")
+    return directory.path + "/\(name)-\(days).ocsp"
+  }
+
   /// Runs a shell script in its directory.
   ///
   /// - Returns: what it printed.

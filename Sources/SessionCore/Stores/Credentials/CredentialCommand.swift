@@ -46,16 +46,17 @@ public struct CredentialCommand: Sendable {
   /// What the program is told.
   func question(for space: ProtectionSpace) -> [UInt8] {
     let isUsual = URLParts.defaultPort(space.scheme) == space.port
-    var lines = [("protocol", space.scheme), ("host", isUsual ? space.host : "\(space.host):\(space.port)")]
+    let host = isUsual ? space.host : "\(space.host):\(space.port)"
+    var lines: [(String, Octets)] = [("protocol", Octets(space.scheme)), ("host", Octets(host))]
     if !space.realm.isEmpty { lines.append(("realm", space.realm)) }
-    lines.append(("authentication_method", space.method))
-    if let user { lines.append(("username", user)) }
-    var text = ""
+    lines.append(("authentication_method", Octets(space.method)))
+    if let user { lines.append(("username", Octets(user))) }
+    var text: [UInt8] = []
     // A line break in a realm would be another line.
-    for (key, value) in lines where !value.utf8.contains(where: { $0 == 0x0A || $0 == 0 }) {
-      text += "\(key)=\(value)\n"
+    for (key, value) in lines where !value.bytes.contains(where: { $0 == 0x0A || $0 == 0 }) {
+      text += Array("\(key)=".utf8) + value.bytes + [0x0A]
     }
-    return Array((text + "\n").utf8)
+    return text + [0x0A]
   }
 
   /// The credential in what the program wrote.
@@ -68,12 +69,12 @@ public struct CredentialCommand: Sendable {
       guard let equals = line.firstIndex(of: "="), Self.keys.contains(String(line[..<equals])) else { continue }
       fields[String(line[..<equals])] = String(line[line.index(after: equals)...])
     }
-    if let token = fields["token"] { return Credential(.token(token)) }
+    if let token = fields["token"] { return Credential(.token(Octets(token))) }
     guard let password = fields["password"] ?? (fields.isEmpty ? lines.first : nil),
       let user = fields["username"] ?? user,
       !(fields.isEmpty && password.isEmpty)
     else { return nil }
-    return Credential(.password(user: user, password: password))
+    return Credential(.password(user: Octets(user), password: Octets(password)))
   }
 
   private static let keys: Set<String> = ["username", "password", "token"]

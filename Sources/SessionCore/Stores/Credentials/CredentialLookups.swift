@@ -52,7 +52,7 @@ extension CredentialStorage {
   }
 
   /// The next one to be asked about a space; nil where there is none, or what is wanted is at hand.
-  func source(for space: ProtectionSpace, of user: String?, after asked: [Source], now: Double) -> Source? {
+  func source(for space: ProtectionSpace, of user: Octets?, after asked: [Source], now: Double) -> Source? {
     let pattern = SpacePattern(space)
     if usesKeyring, !asked.contains(.keyring), !keyring.isKnown(KeyringParty(pattern), now: now),
       matches(pattern).isEmpty

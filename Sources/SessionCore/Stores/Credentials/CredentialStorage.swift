@@ -68,16 +68,22 @@ public final class CredentialStorage {
   }
 
   /// What is used in a space unless a handler says otherwise, and proposed to the handler.
-  func defaultCredential(for space: ProtectionSpace) -> Credential? { defaultCredential(for: SpacePattern(space)) }
+  func defaultCredential(for space: ProtectionSpace) -> Credential? {
+    let pattern = SpacePattern(space)
+    return preferred(matches(pattern).filter { $0.credential.secret.isAnswer(to: space.method) })
+      ?? netrcCredential(for: pattern)
+  }
 
   /// The same where a user is named: that one's.
-  func credential(for space: ProtectionSpace, of user: String?) -> Credential? {
+  func credential(for space: ProtectionSpace, of user: Octets?) -> Credential? {
     guard let user else { return defaultCredential(for: space) }
     let pattern = SpacePattern(space)
     let wanted = Credential.Secret.password(user: user, password: "")
     return matches(pattern).map(\.credential).first { $0.secret.isSameUser(wanted) }
-      ?? netrcCredential(for: pattern, user: user)
+      ?? user.text.flatMap { netrcCredential(for: pattern, user: $0) }
   }
+
+  private func preferred(_ found: [Entry]) -> Credential? { (found.first { $0.isDefault } ?? found.first)?.credential }
 
   /// A handler's credential has been accepted there.
   func accepted(_ credential: Credential, in space: ProtectionSpace) {
@@ -151,8 +157,7 @@ public final class CredentialStorage {
   /// The one that is used unless something else is said: the default, or else the first. Where none is stored, the netrc
   /// file's.
   public func defaultCredential(for pattern: SpacePattern) -> Credential? {
-    let found = matches(pattern)
-    return (found.first { $0.isDefault } ?? found.first)?.credential ?? netrcCredential(for: pattern)
+    preferred(matches(pattern)) ?? netrcCredential(for: pattern)
   }
 
   /// What the netrc file has for a host, and for a user where one is given. A proxy is a host like any other.
@@ -170,7 +175,7 @@ public final class CredentialStorage {
       Warnings.tell(netrcPath + text, "the netrc file is not used: \(text)")
       return nil
     }
-    return Credential(.password(user: entry.login, password: entry.password), persistence: .none)
+    return Credential(.password(user: Octets(entry.login), password: Octets(entry.password)), persistence: .none)
   }
 
   /// Whether a scheme takes user and password.
@@ -226,6 +231,18 @@ public final class CredentialStorage {
 }
 
 extension Credential.Secret {
+  /// Whether a challenge of this scheme takes what is of this kind.
+  func isAnswer(to method: String) -> Bool {
+    switch self {
+    case .password: AuthScheme(name: method) != nil
+    case .token:
+      AuthScheme(name: method) == nil
+        && ![ProtectionSpace.serverTrust, ProtectionSpace.clientCertificate].contains(method)
+    case .certificate: method == ProtectionSpace.clientCertificate
+    case .serverTrust: method == ProtectionSpace.serverTrust
+    }
+  }
+
   /// Whether the two are of one user, so that one replaces the other.
   func isSameUser(_ other: Credential.Secret) -> Bool {
     switch (self, other) {

@@ -39,7 +39,7 @@ struct CredentialTable {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         values(entry.pattern) + [
-          .text(row.kind), .text(row.user), SQLValue(row.secret), SQLValue(row.key), SQLValue(entry.isDefault),
+          .text(row.kind), SQLValue(row.user), SQLValue(row.secret), SQLValue(row.key), SQLValue(entry.isDefault),
         ])
     }
   }
@@ -53,7 +53,7 @@ struct CredentialTable {
   private func removeRow(_ row: SecretRow, _ pattern: SpacePattern) throws(DatabaseProblem) {
     try database.run(
       "DELETE FROM credentials WHERE \(Self.samePattern) AND kind = ? AND user = ?",
-      values(pattern) + [.text(row.kind), .text(row.user)])
+      values(pattern) + [.text(row.kind), SQLValue(row.user)])
   }
 
   func removeAll() throws(DatabaseProblem) { try database.run("DELETE FROM credentials") }
@@ -66,10 +66,11 @@ struct CredentialTable {
       SQLValue(isProxy)
     ) { row in
       func text(_ column: Int) -> String? { row.isNull(column) ? nil : row.text(column) }
+      func octets(_ column: Int) -> Octets? { row.isNull(column) ? nil : Octets(bytes: row.bytes(column)) }
       let pattern = SpacePattern(
-        host: host, port: row.isNull(0) ? nil : row.integer(0), scheme: text(1), realm: text(2), method: text(3),
+        host: host, port: row.isNull(0) ? nil : row.integer(0), scheme: text(1), realm: octets(2), method: text(3),
         isProxy: isProxy)
-      let stored = SecretRow(kind: row.text(4), user: row.text(5), secret: text(6), key: text(7))
+      let stored = SecretRow(kind: row.text(4), user: octets(5) ?? "", secret: octets(6), key: text(7))
       if let secret = stored.value {
         body(
           CredentialStorage.Entry(

@@ -14,19 +14,22 @@ struct KeyringItem {
   let attributes: [String: String]
   let secret: String
 
-  /// Nil for what is not kept.
+  /// Nil for what is not kept: the keyring knows text only.
   init?(_ entry: CredentialStorage.Entry, stored: Int) {
-    guard let row = SecretRow(entry.credential.secret) else { return nil }
+    let realm = entry.pattern.realm
+    guard let row = SecretRow(entry.credential.secret), let user = row.user.text, let secret = (row.secret ?? "").text,
+      realm == nil || realm?.text != nil
+    else { return nil }
     self.entry = entry
     self.stored = stored
-    secret = row.secret ?? ""
+    self.secret = secret
     var attributes = Self.attributes(of: KeyringParty(entry.pattern))
     attributes["port"] = entry.pattern.port.map { String($0) }
     attributes["protocol"] = entry.pattern.scheme
-    attributes["realm"] = entry.pattern.realm
+    attributes["realm"] = realm?.text
     attributes["authentication_method"] = entry.pattern.method
     attributes["kind"] = row.kind
-    attributes["user"] = row.user
+    attributes["user"] = user
     attributes["key"] = row.key
     attributes["is_default"] = Self.text(entry.isDefault)
     attributes["stored"] = String(stored)
@@ -40,13 +43,13 @@ struct KeyringItem {
       let secret = String(validating: bytes, as: UTF8.self)
     else { return nil }
     let row = SecretRow(
-      kind: kind, user: attributes["user"] ?? "",
+      kind: kind, user: Octets(attributes["user"] ?? ""),
       // A certificate's key need have no password.
-      secret: kind == "certificate" && secret.isEmpty ? nil : secret, key: attributes["key"])
+      secret: kind == "certificate" && secret.isEmpty ? nil : Octets(secret), key: attributes["key"])
     guard let value = row.value else { return nil }
     let pattern = SpacePattern(
       host: host, port: attributes["port"].flatMap { Int($0) }, scheme: attributes["protocol"],
-      realm: attributes["realm"], method: attributes["authentication_method"],
+      realm: attributes["realm"].map { Octets($0) }, method: attributes["authentication_method"],
       isProxy: attributes["is_proxy"] == Self.text(true))
     entry = CredentialStorage.Entry(
       pattern: pattern, credential: Credential(value, persistence: .permanent),

@@ -5,13 +5,13 @@ public struct SpacePattern: Hashable, Sendable {
   public var port: Int?
   /// "http" or "https".
   public var scheme: String?
-  public var realm: String?
+  public var realm: Octets?
   /// In lower case.
   public var method: String?
   public var isProxy: Bool
 
   public init(
-    host: String, port: Int? = nil, scheme: String? = nil, realm: String? = nil, method: String? = nil,
+    host: String, port: Int? = nil, scheme: String? = nil, realm: Octets? = nil, method: String? = nil,
     isProxy: Bool = false
   ) {
     self.host = host.lowercased()
