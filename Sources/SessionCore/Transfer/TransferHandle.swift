@@ -74,6 +74,8 @@ extension Transfer {
     isTunnelling = false
     isRepeating = false
     pauseMask = 0
+    hasReleasedSendBuffer = false
+    takenBytes = nil
     isStreamWide = false
     isWideningDue = false
     receiving?.isWaiting = false
@@ -87,6 +89,7 @@ extension Transfer {
     guard isAttached, let easy else { return }
     sentOnWire = bodyBytesOnWire
     isAttached = false
+    takenBytes = nil
     attachedTo?.remove(easy)
     attachedTo = nil
     easy.transfer = nil
