@@ -31,6 +31,8 @@ public final class SessionCore: Port {
   private var networkChanged = false
   /// Hosts at which transfers wait for a turn.
   var queues = QueueWatch()
+  /// When memory that has been freed goes back to the system.
+  private var trimTime = Double.infinity
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   /// Streams with a time limit, and the sockets of those that have one of their own.
@@ -158,6 +160,7 @@ public final class SessionCore: Port {
     caches.write(due: now)
     if networkChanged { retryUnconnected() }
     if queues.isDue(now: now) { lendTurns() }
+    if trimTime <= now { trim() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
     for job in helperThreads?.finished() ?? [] {
@@ -231,6 +234,7 @@ public final class SessionCore: Port {
     if let timer = streamTimers.nextDeadline, timer < next { next = timer }
     if let write = caches.deadline, write < next { next = write }
     if let look = queues.deadline, look < next { next = look }
+    if trimTime < next { next = trimTime }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
     }
@@ -246,6 +250,16 @@ public final class SessionCore: Port {
     let list = flushList
     flushList.removeAll(keepingCapacity: true)
     for transfer in list { transfer.flush() }
+  }
+
+  /// A transfer waits: of what was needed to make its connection and to read, malloc has much that nobody is going to use.
+  func trimSoon() {
+    if trimTime == .infinity { trimTime = now + 0.25 }
+  }
+
+  private func trim() {
+    trimTime = .infinity
+    hs_trim_memory()
   }
 
   /// Nothing more is read for consumers that have not taken their piece by now.
