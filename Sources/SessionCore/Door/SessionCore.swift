@@ -1,5 +1,4 @@
 import CCurlShim
-import Glibc
 
 /// URLSession on libcurl: the real thing behind `Port`. One thread; nothing in it may be called from another, except
 /// that writing to `wakeDescriptor` makes `wait` return.
@@ -43,8 +42,7 @@ public final class SessionCore: Port {
   private var streams = IDTable<StreamTask>()
   private var multis: [Multi?] = []
   let caches = CoreCaches()
-  /// By the container they are in.
-  private var downloadDirectories: [String: DownloadDirectory] = [:]
+  let downloads = CoreDownloads()
 
   public init() {
     clock = .allocate(capacity: 1)
@@ -68,8 +66,7 @@ public final class SessionCore: Port {
     queues.removeAll()
     for stream in streams.values { stream.abandon() }
     streams.removeAll()
-    for directory in downloadDirectories.values { directory.removeAll() }
-    downloadDirectories.removeAll()
+    downloads.removeAll()
   }
 
   public var isBusyInBackground: Bool { caches.isRevalidating || credentials.isBusy }
@@ -99,8 +96,8 @@ public final class SessionCore: Port {
       transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .cancelTaskKeeping(let id): transfers[id.rawValue]?.cancelKeeping()
-    case .keepDownload(let part, let kept): keepDownload(part, kept)
-    case .removeDownload(let location): removeDownload(location)
+    case .keepDownload(let part, let kept): downloads.keep(part, as: kept)
+    case .removeDownload(let location): downloads.remove(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
     case .forgetHosts(let id): sessions[id.rawValue]?.forget()
     case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
@@ -353,29 +350,6 @@ public final class SessionCore: Port {
     let error = TaskError(.cancelled, "the session has been invalidated or was never made")
     outbox.append(.completed(task, Completion(error: error)))
     return nil
-  }
-
-  // MARK: Downloads
-
-  /// The process's own directory in a session's container.
-  func downloadDirectory(in container: String?) -> Result<DownloadDirectory, TaskError> {
-    let container = container ?? DownloadDirectory.defaultContainer
-    if let known = downloadDirectories[container] { return .success(known) }
-    let made = DownloadDirectory.make(in: container)
-    if case .success(let directory) = made { downloadDirectories[container] = directory }
-    return made
-  }
-
-  /// Only its owner may see what is kept: the container may be a directory that all use.
-  private func keepDownload(_ part: String, _ kept: String) {
-    guard part != kept else { return }
-    chmod(part, 0o600)
-    if rename(part, kept) == 0 { downloadDirectories.values.forEach { $0.forget(part) } }
-  }
-
-  private func removeDownload(_ location: String) {
-    unlink(location)
-    for directory in downloadDirectories.values { directory.forget(location) }
   }
 
   /// Those of all tasks that are not complete, in no order.
