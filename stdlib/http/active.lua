@@ -3,8 +3,8 @@
 -- They are in slots, false where one is free. A number is the slot in its low 20 bits and a count above, so that
 -- numbers are unique while the table keeps its shape.
 
--- `observed`: somebody wants to be told of tasks (http.notifications). `stopping`: the script is being ended, and no task
--- is to be begun any more.
+-- `observed`: somebody wants to be told of tasks (http.notifications). `stopping`: the script is being ended, and no
+-- task is to be begun any more.
 local active = { observed = false, stopping = false }
 
 local slots, free_slots, free_count, begun_count = {}, {}, 0, 0

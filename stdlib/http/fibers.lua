@@ -17,8 +17,9 @@ local misuse = options.misuse
 
 local fibers = {}
 
--- Fiber number -> record { scope, interrupt }, for the fibers of jobs and the workers that work for one; and for those
--- of handlers that are not to wait any more, with what goes on without them: { go_on, task, refusals }.
+-- Fiber number -> record { scope, interrupt }, for the fibers of jobs; for those that work for a task in a scope (the
+-- scope itself, as long as nothing more is to be known of them); and for those of handlers that are not to wait any
+-- more, with what goes on without them: { go_on, task, refusals }.
 local records = {}
 -- After so many waits that it was refused, a handler is not gone on with.
 local LAST_REFUSAL <const> = 10
@@ -207,18 +208,7 @@ function fibers.run(fn, argument)
   end
 end
 
--- Has the fiber of a task's handler raise the reason where it waits, unless it is about to raise another, and wherever
--- it waits again. Where it does not give up, it is ended, and go_on(task) is called.
-function fibers.interrupt(fiber, reason, go_on, task)
-  local record = records[fiber] or { scope = false }
-  if record.interrupt then return end
-  records[fiber] = record
-  record.interrupt, record.go_on, record.task, record.refusals = reason, go_on, task, nil
-  core.cancel_call(fiber)
-  wake(fiber)
-end
-
--- What stands for a worker in the scope it works for.
+-- What stands for a fiber that works for a task in a scope.
 local Part = {}
 Part.__index = Part
 
@@ -228,35 +218,46 @@ function Part:cancel()
   wake(self.fiber)
 end
 
--- By fiber, what stands for it whenever it works for a scope.
-local parts = {}
-
--- The calling fiber works for a task in a scope from now on: what it begins belongs there. Answers its number.
+-- The calling fiber works for a task in a scope (or in none) from now on: what it begins belongs there. Answers its
+-- number.
 function fibers.enter(scope)
   local fiber = current()
-  if not scope then return fiber end
-  local part = parts[fiber]
-  if not part then
-    part = setmetatable({ fiber = fiber, scope = false, interrupt = nil, is_member = false }, Part)
-    parts[fiber] = part
-  end
-  part.scope = scope
-  records[fiber] = part
+  if scope then records[fiber] = scope end
   return fiber
+end
+
+-- The record of its own of a fiber that works for a task.
+local function part_of(fiber)
+  local record = records[fiber]
+  if record and record.scope ~= record then return record end
+  local part = setmetatable({ fiber = fiber, scope = record or false, interrupt = nil, is_member = false }, Part)
+  records[fiber] = part
+  return part
+end
+
+-- Has the fiber of a task's handler raise the reason where it waits, unless it is about to raise another, and wherever
+-- it waits again. Where it does not give up, it is ended, and go_on(task) is called.
+function fibers.interrupt(fiber, reason, go_on, task)
+  local part = part_of(fiber)
+  if part.interrupt then return end
+  part.interrupt, part.go_on, part.task, part.refusals = reason, go_on, task, nil
+  core.cancel_call(fiber)
+  wake(fiber)
 end
 
 -- The task is none of its scope any more, and the fiber takes its place there: it is interrupted when the scope is
 -- cancelled. (As long as the task is there, it is interrupted through the task.)
 function fibers.stay(fiber)
-  local part = records[fiber]
-  if not part or part ~= parts[fiber] or part.is_member then return end
+  if not records[fiber] then return end
+  local part = part_of(fiber)
+  if not part.scope or part.is_member then return end
   part.is_member = true
   scopes.join(part.scope, part)
 end
 
 -- What was to interrupt a fiber is forgotten.
 local function release(part)
-  if part.interrupt then part.interrupt, part.go_on, part.task = nil, nil, nil end
+  part.interrupt, part.go_on, part.task = nil, nil, nil
   if not part.is_member then return end
   part.is_member = false
   scopes.leave(part.scope, part)
@@ -264,16 +265,16 @@ end
 
 -- From now on the fiber is not interrupted any more.
 function fibers.shield(fiber)
-  local part = records[fiber]
-  if part then release(part) end
+  local record = records[fiber]
+  if record and record.scope ~= record then release(record) end
 end
 
 -- It works for no scope any more.
 function fibers.exit(fiber)
-  local part = records[fiber]
-  if not part then return end
+  local record = records[fiber]
+  if not record then return end
   records[fiber] = nil
-  if part.interrupt or part.is_member then release(part) end
+  if record.scope ~= record then release(record) end
 end
 
 -- Jobs --------------------------------------------------------------------------------------------------------------

@@ -30,7 +30,9 @@ local Task, CompletedTask = classes.Task, classes.CompletedTask
 local NO_SETTINGS = methods.settings
 task.methods, task.subclass, task.is = methods, classes.subclass, classes.is
 
-local wait_for, can_park, metatable_of = fibers.wait_for, native.can_park, debug.getmetatable
+local can_park, current, metatable_of = native.can_park, native.current, debug.getmetatable
+local join, leave, scope_of_fiber, wait_for = scopes.join, scopes.leave, fibers.scope, fibers.wait_for
+local perform_last, delegate_handler = steps.perform_last, steps.delegate_handler
 local type, rawget, rawset, setmetatable = type, rawget, rawset, setmetatable
 
 local function notify(self, name) require("http.notifications").post(name, self) end
@@ -38,7 +40,7 @@ local function notify(self, name) require("http.notifications").post(name, self)
 -- Completion --------------------------------------------------------------------------------------------------------
 
 local function tell_metrics(self)
-  if self._metrics and steps.delegate_handler(self, "did_finish_collecting_metrics") then
+  if self._metrics and delegate_handler(self, "did_finish_collecting_metrics") then
     steps.call_delegate(self, "did_finish_collecting_metrics", self.metrics)
   end
 end
@@ -54,7 +56,7 @@ local function tell_completion(self, delegate, completion, location)
     completion(location or self.response and self.response.body, self.response, self.error)
     return true
   end
-  local handler = delegate and steps.delegate_handler(self, "did_complete")
+  local handler = delegate and delegate_handler(self, "did_complete")
   if not handler then return false end
   handler(self.session, self, rawget(self, "error"))
   return true
@@ -123,7 +125,7 @@ local function complete(self, err, head)
   local is_busy = self.draining
   if is_busy then become_completed(self) end
   if is_busy or self.completion or self.session._delegate then
-    steps.perform_last(self, step_complete)
+    perform_last(self, step_complete)
   else
     step_complete(self)
   end
@@ -135,7 +137,7 @@ function task.on_completed(number, err, body, metrics, redirects, status, reason
   local self = active.take(number)
   if not self then return end
   local scope, fiber = self.scope, self.draining
-  if scope then scopes.leave(scope, self) end
+  if scope then leave(scope, self) end
   if fiber then fibers.stay(fiber) end
   if self.load then require("http.loads").stop(self) end
   self._metrics = metrics
@@ -253,7 +255,7 @@ task.fail_at_once = fail_at_once
 -- Makes a task that has no number yet one of those under way; false, and it fails, when something is wrong with it or
 -- the script is being ended.
 function task.enlist(self, problem)
-  local scope = fibers.scope()
+  local scope = scope_of_fiber()
   self.begun, self.suspensions, self.state, self.scope = true, 0, "running", scope
   if active.observed then notify(self, "task_did_start") end
   if active.stopping then problem = errors.cancelled("the script is being ended") end
@@ -262,7 +264,7 @@ function task.enlist(self, problem)
     return false
   end
   active.add(self)
-  if scope then scopes.join(scope, self) end
+  if scope then join(scope, self) end
   return true
 end
 
@@ -360,7 +362,7 @@ function methods:cancel()
   check_receiver(self, "task:cancel")
   if self.state == "completed" or self.state == "canceling" then return end
   self.state = "canceling"
-  self.is_ended_by_handler = self.draining == native.current()
+  self.is_ended_by_handler = self.draining == current()
   if self.number then
     core.cancel(self.number)
   elseif not self.begun then
@@ -403,7 +405,7 @@ function methods:wait()
   check_receiver(self, "task:wait")
   if not self.done then
     if not can_park() then fibers.require_yieldable() end
-    if self.draining == native.current() then options.misuse("a handler cannot wait for the end of its own task") end
+    if self.draining == current() then options.misuse("a handler cannot wait for the end of its own task") end
     wait_for(self)
   end
   local err = rawget(self, "error")
@@ -413,7 +415,7 @@ function methods:wait()
 end
 
 -- What `wait` answers when all went well.
-function methods:_result() return self.became or self.response end
+function methods:_result() return rawget(self, "became") or self.response end
 
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
