@@ -135,6 +135,10 @@ void clua_push_value(lua_State *L, clua_outbox *out, size_t *offset) {
     }
 }
 
+/// Places on the stack that a value may need while it is being made, of which it keeps one; and for how many more room is
+/// made at a time.
+enum { PLACES = 4, ROOM = 16 };
+
 int clua_push_outbox(lua_State *L, size_t base) {
     clua_outbox *out = &clua_runtime_of(L)->out;
     if (out->failed) {
@@ -145,8 +149,11 @@ int clua_push_outbox(lua_State *L, size_t base) {
     int before = lua_gettop(L);
     size_t end = out->count;
     size_t offset = base;
-    while (offset < end) {
-        luaL_checkstack(L, 4, "too many results");
+    for (int room = 0; offset < end; room--) {
+        if (room < PLACES) {
+            luaL_checkstack(L, ROOM, "too many results");
+            room = ROOM;
+        }
         clua_push_value(L, out, &offset);
     }
     out->count = base;

@@ -152,6 +152,17 @@ import Testing
       print(assert(task:wait()).body, assert(copy:wait()).body)
       """, prints: "sent", "sent too\tsent too"),
     ScriptCase(
+      "and so it is where the task was made of a URL alone",
+      """
+      local task = http.session():data_task(base .. "/slow")
+      task.original_request.url, task.current_request.method = base .. "/echo", "POST"
+      task.original_request.headers["X-A"] = "b"
+      local copy = task:copy()
+      print(copy.original_request.url == base .. "/slow", copy.original_request.method)
+      task:resume() copy:resume()
+      print(assert(task:wait()).body, assert(copy:wait()).body)
+      """, prints: "true\tGET", "slow\tslow"),
+    ScriptCase(
       "a task that nobody holds is run, and its completion called",
       """
       do

@@ -3,11 +3,12 @@
 -- They are in slots, false where one is free. A number is the slot in its low 20 bits and a count above, so that
 -- numbers are unique while the table keeps its shape.
 
--- `observed`: somebody wants to be told of tasks (http.notifications).
-local active = { observed = false }
+-- `observed`: somebody wants to be told of tasks (http.notifications). `stopping`: the script is being ended, and no
+-- task is to be begun any more.
+local active = { observed = false, stopping = false }
 
 local slots, free_slots, free_count, begun_count = {}, {}, 0, 0
-local SLOT_BITS, SLOT_MASK = 20, (1 << 20) - 1
+local SLOT_BITS <const>, SLOT_MASK <const> = 20, (1 << 20) - 1
 
 -- Gives a task its number.
 function active.add(task)
@@ -20,14 +21,15 @@ function active.add(task)
   end
   begun_count = begun_count + 1
   slots[slot] = task
-  task.number = begun_count << SLOT_BITS | slot
-  return task.number
+  local number = begun_count << SLOT_BITS | slot
+  task.number = number
+  return number
 end
 
 -- The task of a number, or nil.
 function active.find(number)
   local task = slots[number & SLOT_MASK]
-  return task and task.number == number and task or nil
+  if task and task.number == number then return task end
 end
 
 -- Puts another task in the place of one; it has the number from now on.
@@ -38,9 +40,9 @@ end
 
 -- The same, and it is not active any more.
 function active.take(number)
-  local task = active.find(number)
-  if not task then return nil end
   local slot = number & SLOT_MASK
+  local task = slots[slot]
+  if not task or task.number ~= number then return nil end
   slots[slot] = false
   free_count = free_count + 1
   free_slots[free_count] = slot

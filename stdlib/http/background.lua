@@ -7,6 +7,7 @@
 
 local core = require "httpscript.core"
 local native = require "httpscript.background"
+local active = require "http.active"
 local errors = require "http.errors"
 local events = require "http.events"
 local fibers = require "http.fibers"
@@ -160,7 +161,7 @@ end
 function background.ended(self)
   if self.done_for then return end
   local err = self.error
-  if err and err.code == "cancelled" and not self.is_given_up and fibers.is_stopping() then
+  if err and err.code == "cancelled" and not self.is_given_up and active.stopping then
     self.is_set_down = true
     self.error = errors.cancelled("the script is being ended: the task goes on when its session is opened again")
     return

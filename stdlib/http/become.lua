@@ -21,7 +21,7 @@ local function replace(old, new, head)
   new.begun, new.suspensions, new.state = true, old.suspensions, old.state
   new.current_request, new.priority = old.current_request, old.priority
   rawset(new, "response", head)
-  rawset(new, "count_of_bytes_expected_to_receive", head.expected_content_length)
+  new.count_of_bytes_expected_to_receive = head.expected_content_length
   rawset(old, "became", new)
   old.completing, old.state = true, "completed"
 end

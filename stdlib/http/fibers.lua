@@ -17,8 +17,9 @@ local misuse = options.misuse
 
 local fibers = {}
 
--- Fiber number -> record { scope, interrupt }, for the fibers of jobs and the workers that work for one; and for those
--- of handlers that are not to wait any more, with what goes on without them: { go_on, task, refusals }.
+-- Fiber number -> record { scope, interrupt }, for the fibers of jobs; for those that work for a task in a scope (the
+-- scope itself, as long as nothing more is to be known of them); and for those of handlers that are not to wait any
+-- more, with what goes on without them: { go_on, task, refusals }.
 local records = {}
 -- After so many waits that it was refused, a handler is not gone on with.
 local LAST_REFUSAL <const> = 10
@@ -26,7 +27,6 @@ local LAST_REFUSAL <const> = 10
 local timers = {}
 -- What failed and was not looked at by anybody, with its place in time: reported at the end.
 local unobserved, failures_seen = {}, 0
-local stopping = false
 
 -- Something failed that nobody may ever look at.
 function fibers.note_unobserved(thing)
@@ -81,8 +81,9 @@ native.yielded(function() check_interrupt(records[current()]) end)
 -- Whether something that waits may be begun here; raises in a job that has been cancelled. At the script's end it
 -- lets the loop turn first: a script that tries again and again must not keep the process from ending.
 function fibers.may_begin()
-  check_interrupt(records[current()])
-  if not stopping then return true end
+  local record = records[current()]
+  if record and record.interrupt then check_interrupt(record) end
+  if not active.stopping then return true end
   wake(current())
   park()
   return false
@@ -109,12 +110,8 @@ function fibers.wait_in_work(done, ...)
   return fibers.wait_in_work(park())
 end
 
--- Who waits for a record: `waiter`, and a list of those who came later.
-local function add_waiter(record, fiber)
-  if not record.waiter then
-    record.waiter = fiber
-    return 0
-  end
+-- Who waits for a record: `waiter`, at place 0, and a list of those who came later. Answers the place in the list.
+local function add_later_waiter(record, fiber)
   record.waiters = record.waiters or {}
   record.waiters[#record.waiters + 1] = fiber
   return #record.waiters
@@ -139,7 +136,8 @@ end
 -- Suspends the calling fiber until `record.done`. Several may wait for one record.
 function fibers.wait_for(record)
   local fiber = current()
-  local place = add_waiter(record, fiber)
+  local place = 0
+  if record.waiter then place = add_later_waiter(record, fiber) else record.waiter = fiber end
   while true do
     local own = records[fiber]
     if own and own.interrupt then
@@ -155,9 +153,10 @@ local wait_for = fibers.wait_for
 -- Marks a record done and wakes who waits for it.
 function fibers.complete(record)
   record.done = true
-  if record.waiter then
-    wake(record.waiter)
+  local waiter = record.waiter
+  if waiter then
     record.waiter = false
+    wake(waiter)
   end
   if record.waiters then
     for _, fiber in ipairs(record.waiters) do
@@ -209,18 +208,7 @@ function fibers.run(fn, argument)
   end
 end
 
--- Has the fiber of a task's handler raise the reason where it waits, unless it is about to raise another, and wherever
--- it waits again. Where it does not give up, it is ended, and go_on(task) is called.
-function fibers.interrupt(fiber, reason, go_on, task)
-  local record = records[fiber] or { scope = false }
-  if record.interrupt then return end
-  records[fiber] = record
-  record.interrupt, record.go_on, record.task, record.refusals = reason, go_on, task, nil
-  core.cancel_call(fiber)
-  wake(fiber)
-end
-
--- What stands for a worker in the scope it works for.
+-- What stands for a fiber that works for a task in a scope.
 local Part = {}
 Part.__index = Part
 
@@ -230,48 +218,63 @@ function Part:cancel()
   wake(self.fiber)
 end
 
--- By fiber, what stands for it whenever it works for a scope.
-local parts = {}
+-- The calling fiber works for a task in a scope (or in none) from now on: what it begins belongs there. Answers its
+-- number.
+function fibers.enter(scope)
+  local fiber = current()
+  if scope then records[fiber] = scope end
+  return fiber
+end
 
--- The calling fiber, whose number this is, works for a task in a scope from now on: what it begins belongs there.
-function fibers.enter(fiber, scope)
-  if not scope then return end
-  local part = parts[fiber]
-  if not part then
-    part = setmetatable({ fiber = fiber, scope = false, interrupt = nil, is_member = false }, Part)
-    parts[fiber] = part
-  end
-  part.scope = scope
+-- The record of its own of a fiber that works for a task.
+local function part_of(fiber)
+  local record = records[fiber]
+  if record and record.scope ~= record then return record end
+  local part = setmetatable({ fiber = fiber, scope = record or false, interrupt = nil, is_member = false }, Part)
   records[fiber] = part
+  return part
+end
+
+-- Has the fiber of a task's handler raise the reason where it waits, unless it is about to raise another, and wherever
+-- it waits again. Where it does not give up, it is ended, and go_on(task) is called.
+function fibers.interrupt(fiber, reason, go_on, task)
+  local part = part_of(fiber)
+  if part.interrupt then return end
+  part.interrupt, part.go_on, part.task, part.refusals = reason, go_on, task, nil
+  core.cancel_call(fiber)
+  wake(fiber)
 end
 
 -- The task is none of its scope any more, and the fiber takes its place there: it is interrupted when the scope is
 -- cancelled. (As long as the task is there, it is interrupted through the task.)
 function fibers.stay(fiber)
-  local part = records[fiber]
-  if not part or part ~= parts[fiber] or part.is_member then return end
+  if not records[fiber] then return end
+  local part = part_of(fiber)
+  if not part.scope or part.is_member then return end
   part.is_member = true
   scopes.join(part.scope, part)
 end
 
--- From now on the fiber is not interrupted any more.
-function fibers.shield(fiber)
-  local part = records[fiber]
-  if not part then return end
+-- What was to interrupt a fiber is forgotten.
+local function release(part)
   part.interrupt, part.go_on, part.task = nil, nil, nil
   if not part.is_member then return end
   part.is_member = false
   scopes.leave(part.scope, part)
 end
 
+-- From now on the fiber is not interrupted any more.
+function fibers.shield(fiber)
+  local record = records[fiber]
+  if record and record.scope ~= record then release(record) end
+end
+
 -- It works for no scope any more.
 function fibers.exit(fiber)
-  local part = records[fiber]
-  if not part then return end
-  records[fiber], part.interrupt, part.go_on, part.task = nil, nil, nil, nil
-  if not part.is_member then return end
-  part.is_member = false
-  scopes.leave(part.scope, part)
+  local record = records[fiber]
+  if not record then return end
+  records[fiber] = nil
+  if record.scope ~= record then release(record) end
 end
 
 -- Jobs --------------------------------------------------------------------------------------------------------------
@@ -293,7 +296,7 @@ local function finish(job, ok, ...)
     job.state = "failed"
     job.raised = errors.captured(...)
     job.error = errors.raised(job.raised.value, "job_error", job.raised.trace)
-    if not fibers.is_awaited(job) and not stopping then fibers.note_unobserved(job) end
+    if not fibers.is_awaited(job) and not active.stopping then fibers.note_unobserved(job) end
   end
   complete(job)
 end
@@ -411,11 +414,9 @@ events[events.TIMER] = function(timer)
   end
 end
 
-function fibers.is_stopping() return stopping end
-
 -- The script is to end: who sleeps is woken with `cancelled`, and tasks are cancelled.
 events[events.STOP] = function()
-  stopping = true
+  active.stopping = true
   for timer, record in pairs(timers) do
     timers[timer] = nil
     core.cancel_timer(timer)
@@ -430,7 +431,7 @@ end
 -- The end: failures that nobody looked at, and jobs that nothing will wake.
 function fibers.report_unobserved()
   if next(unobserved) or next(records) then
-    require("http.leftovers").report(unobserved, not stopping and records or {})
+    require("http.leftovers").report(unobserved, not active.stopping and records or {})
   end
 end
 

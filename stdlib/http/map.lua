@@ -3,18 +3,10 @@
 local fibers = require "http.fibers"
 local options = require "http.options"
 
--- Answers a function that gives the next index and item, or nil. A list's length is taken once; an iterator may
--- itself wait, so only one worker at a time is inside it.
-local function puller(items, count)
-  local index = 0
-  if count then
-    return function()
-      if index >= count then return nil end
-      index = index + 1
-      return index, items[index]
-    end
-  end
-  local busy, ended, queue = false, false, {}
+-- Answers a function that gives the next index and item of an iterator, or nil. The iterator may itself wait, so only
+-- one worker at a time is inside it.
+local function puller(items)
+  local index, busy, ended, queue = 0, false, false, {}
   return function()
     while busy do
       local record = {}
@@ -54,6 +46,34 @@ local function run_workers(initial, process)
   error(not ok and reason or gate.failure.value, 0)
 end
 
+-- The length of a list is taken once.
+local function map_list(items, limit, fn, results, failures)
+  local count, index = #items, 0
+  if count == 0 then return end
+  results.n = count
+  run_workers(math.min(limit, count), function()
+    while index < count do
+      local own = index + 1
+      index = own
+      results[own], failures[own] = fn(items[own])
+    end
+  end)
+end
+
+local function map_iterator(items, limit, fn, results, failures)
+  local pull, started = puller(items), 1
+  run_workers(started, function(start_another)
+    for index, item in pull do
+      if started < limit then
+        started = started + 1
+        start_another()
+      end
+      if index > results.n then results.n = index end
+      results[index], failures[index] = fn(item)
+    end
+  end)
+end
+
 -- http.map(list_or_iterator, limit, fn) yields -> the first result of fn(item) for each item in order (field n:
 -- how many), and a table of the second results (errors) by index. An error raised in fn ends the rest at once and is
 -- raised here.
@@ -67,19 +87,7 @@ return function(items, limit, fn)
   end
   options.expect(fn, "function", "argument #3 of http.map")
   fibers.require_yieldable()
-  local count = is_list and #items or nil
-  local results, failures, pull, started = { n = 0 }, {}, puller(items, count), 1
-  if count then started = math.min(limit, count) end
-  if started == 0 then return results, failures end
-  run_workers(started, function(start_another)
-    for index, item in pull do
-      if not is_list and started < limit then
-        started = started + 1
-        start_another()
-      end
-      if index > results.n then results.n = index end
-      results[index], failures[index] = fn(item)
-    end
-  end)
+  local results, failures, map = { n = 0 }, {}, is_list and map_list or map_iterator
+  map(items, limit, fn, results, failures)
   return results, failures
 end

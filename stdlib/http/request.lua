@@ -59,10 +59,13 @@ function request.url_text(value)
   if type(value) == "table" and (getmetatable(value) or {}).__name == "http.url" then return tostring(value) end
 end
 
+-- A request of a URL, with nothing else.
+function request.get(url) return setmetatable({ url = url, method = "GET", headers = headers.from(nil) }, Request) end
+
 -- http.request(url) or http.request{ url =, method =, headers =, body =, timeout =, ... } -> a mutable request.
 function request.new(given)
   local text = type(given) == "string" and given or request.url_text(given)
-  if text then return setmetatable({ url = text, method = "GET", headers = headers.from(nil) }, Request) end
+  if text then return request.get(text) end
   if request.is(given) then return given:copy() end
   options.expect(given, "table", "argument #1 of http.request")
   options.check(given, FIELDS, "argument #1 of http.request")

@@ -1,6 +1,7 @@
--- Scopes { parent, job, members, count, first }: what was begun inside a job and has not ended.
+-- Scopes { parent, job, members, count, first, scope }: what was begun inside a job and has not ended.
 --
--- `first` is a member that needs no table: most scopes never have more than one at a time.
+-- `first` is a member that needs no table: most scopes never have more than one at a time. `scope` is the scope itself,
+-- so that it can stand for what works in it (http.fibers).
 --
 -- Members are tasks, handlers under way, and the scopes of inner jobs, each with its place in time; all have a method
 -- `cancel`, and tasks another one for the scope, `_scope_ends`. The scope of a job that has ended stays as long as it
@@ -16,14 +17,15 @@ local joined_count = 0
 -- Puts something into a scope.
 function scopes.join(scope, member)
   if not scope then return end
-  joined_count = joined_count + 1
+  local place = joined_count + 1
+  joined_count = place
   scope.count = scope.count + 1
   if not scope.first then
-    scope.first, scope.first_joined = member, joined_count
+    scope.first, scope.first_joined = member, place
     return
   end
   scope.members = scope.members or {}
-  scope.members[member] = joined_count
+  scope.members[member] = place
 end
 
 -- Answers whether it was there.
@@ -55,8 +57,9 @@ end
 -- The scope of a job, inside another one.
 function scopes.new(parent, job)
   local scope = setmetatable({
-    parent = parent, job = job, members = false, count = 0, first = false, first_joined = 0,
+    parent = parent, job = job, members = false, count = 0, first = false, first_joined = 0, scope = nil,
   }, Scope)
+  scope.scope = scope
   scopes.join(parent, scope)
   return scope
 end

@@ -23,10 +23,11 @@ session.methods, session.class = methods, Session
 
 -- `session.configuration` is a copy each time, as Apple's is.
 function Session.__index(self, name)
+  local method = methods[name]
+  if method then return method end
   if name == "configuration" then return configuration.copy(rawget(self, "_configuration") or nil) end
   if name == "description" then return rawget(self, "_description") end
   if name == "delegate" then return rawget(self, "_delegate") or nil end
-  return methods[name]
 end
 
 -- What a script may set, and the types.
@@ -99,21 +100,22 @@ end
 
 -- A task of this session is completed.
 function methods:_forget(one)
-  self._open_tasks = self._open_tasks - 1
+  local open = self._open_tasks - 1
+  self._open_tasks = open
   self._waiting[one] = nil
   if self._keeper then require("http.background").drained(self) end
-  if self._invalid and self._open_tasks == 0 then self:_finish_invalidation() end
+  if self._invalid and open == 0 then self:_finish_invalidation() end
 end
 
 local function count_new_task(self)
   if self._invalid then misuse("the session is invalidated: no task can be made in it") end
-  self._last_task = self._last_task + 1
-  self._open_tasks = self._open_tasks + 1
-  return self._last_task
+  local last = self._last_task + 1
+  self._last_task, self._open_tasks = last, self._open_tasks + 1
+  return last
 end
 
 -- A call without a task object begins or ends.
-function methods:_call_begins() return count_new_task(self) end
+methods._call_begins = count_new_task
 
 function methods:_call_done(err, head)
   local open = self._open_tasks - 1
@@ -136,12 +138,12 @@ local function tell_creation(self, one)
   one:cancel()
 end
 
--- Makes a task; raises at the caller's line when the session is invalid.
+-- Makes a task for a request or a URL; raises at the caller's line when the session is invalid.
 function methods:_task(kind, req, settings, completion, class)
   if completion ~= nil then options.expect(completion, "function", "the completion") end
-  local one = task.new(self, kind, count_new_task(self), req, settings, class, completion)
+  local one, delegate = task.new(self, kind, count_new_task(self), req, settings, class, completion), self._delegate
   self._waiting[one] = true
-  if self._delegate and self._delegate.did_create_task then tell_creation(self, one) end
+  if delegate and delegate.did_create_task then tell_creation(self, one) end
   return one
 end
 
@@ -166,7 +168,8 @@ end
 function methods:data_task(given, completion)
   check_receiver(self, "data_task")
   if self._keeper then require("http.background").check_completion(completion) end
-  return self:_task("data", to_request(given, "argument #1 of data_task"), nil, completion)
+  local req = type(given) == "string" and given or to_request(given, "argument #1 of data_task")
+  return self:_task("data", req, nil, completion)
 end
 
 -- session:stream_task(host, port) or session:stream_task{ service = { name, type, domain } } -> task, suspended.

@@ -11,8 +11,8 @@ local fibers = require "http.fibers"
 local options = require "http.options"
 local request = require "http.request"
 
-local current = require("httpscript.fiber").current
-local capture, allow, consumed = errors.capture, core.allow, core.consumed
+local capture, allow, consumed, enter = errors.capture, core.allow, core.consumed, fibers.enter
+local type, xpcall = type, xpcall
 
 local steps = {}
 
@@ -46,15 +46,15 @@ function steps.call(self, fn, ...)
   return false
 end
 
-function steps.delegate_handler(self, name)
+-- The delegate's handler of the name, or nil.
+local function delegate_handler(self, name)
   local delegate = self.session._delegate
   if not delegate then return nil end
   local handler = delegate[name]
-  if handler ~= nil and not options.is_callable(handler) then
-    error(("the delegate's '%s' is not a function"):format(name), 0)
-  end
-  return handler
+  if handler == nil or type(handler) == "function" or options.is_callable(handler) then return handler end
+  error(("the delegate's '%s' is not a function"):format(name), 0)
 end
+steps.delegate_handler = delegate_handler
 
 local function get(object, name) return object[name] end
 
@@ -68,13 +68,8 @@ end
 
 -- Calls the delegate's handler; nothing when there is none.
 local function call_delegate(self, name, ...)
-  local session = self.session
-  local delegate = session._delegate
-  if not delegate then return end
-  local handler = delegate[name]
-  if handler == nil then return end
-  if type(handler) ~= "function" then handler = steps.delegate_handler(self, name) end
-  return handler(session, self, ...)
+  local handler = delegate_handler(self, name)
+  if handler then return handler(self.session, self, ...) end
 end
 steps.call_delegate = call_delegate
 
@@ -93,48 +88,50 @@ local function drain(self)
     queue[queue.first] = nil
     queue.first = queue.first + 1
     if step.is_last then fibers.shield(self.draining) end
-    if step.is_last or is_live(self) then steps.call(self, step[1], self, table.unpack(step, 2, step.n)) end
+    if step.is_last or is_live(self) then steps.call(self, step.fn, self, step.value) end
   end
 end
 
-local function add(self, ...)
+local function add(self, fn, value, is_last)
   local queue = self.queue
   if not queue then
     queue = { first = 1, last = 0 }
     self.queue = queue
   end
   queue.last = queue.last + 1
-  local step = table.pack(...)
-  queue[queue.last] = step
-  return step
+  queue[queue.last] = { fn = fn, value = value, is_last = is_last }
 end
 
--- The calling fiber calls the task's handlers from now on.
-local function occupy(self)
-  local fiber, scope = current(), self.scope
-  self.draining = fiber
-  if scope then fibers.enter(fiber, scope) end
+-- A step with more than one value as one with none.
+local function bind(step, ...)
+  local values = table.pack(...)
+  return function(self) return step(self, table.unpack(values, 1, values.n)) end
 end
 
+-- The calling fiber, which is the one that calls the task's handlers (`draining`), does so no more.
 local function finish(self)
   if self.queue then drain(self) end
   fibers.exit(self.draining)
   self.draining = false
 end
 
--- Does a step of the task, here and now where none is under way; the calling fiber must be one that the script does not
--- know, as those are that handle events.
-function steps.perform(self, step, ...)
-  if self.draining then return add(self, step, ...) end
+-- Does a step of the task with a value, here and now where none is under way; the calling fiber must be one that the
+-- script does not know, as those are that handle events.
+local function perform(self, step, value)
+  if self.draining then return add(self, step, value) end
   if not is_live(self) then return end
-  occupy(self)
-  local ok, raised = xpcall(step, capture, self, ...)
+  self.draining = enter(self.scope)
+  local ok, raised = xpcall(step, capture, self, value)
   if not ok then steps.handler_failed(self, raised) end
   finish(self)
 end
+steps.perform = perform
+
+-- The same with several values.
+function steps.perform_with(self, step, ...) perform(self, bind(step, ...)) end
 
 local function begin(self)
-  occupy(self)
+  self.draining = enter(self.scope)
   finish(self)
 end
 
@@ -146,17 +143,14 @@ end
 
 -- Does a step in the loop's next turn, behind the fibers that have been woken before.
 function steps.perform_later(self, step, ...)
-  add(self, step, ...)
+  add(self, bind(step, ...))
   if not self.draining then go_on(self) end
 end
 
 -- The same as steps.perform with the step that ends the task, which does not raise.
 function steps.perform_last(self, step)
-  if self.draining then
-    add(self, step).is_last = true
-    return
-  end
-  occupy(self)
+  if self.draining then return add(self, step, nil, true) end
+  self.draining = enter(self.scope)
   step(self)
   finish(self)
 end
@@ -208,7 +202,8 @@ function steps.redirect(self, head, proposed)
 end
 
 function steps.response(self, head)
-  local disposition = call_delegate(self, "did_receive_response", head)
+  local handler, disposition = delegate_handler(self, "did_receive_response"), nil
+  if handler then disposition = handler(self.session, self, head) end
   if self.completing then return end
   if disposition == nil or disposition == "allow" then return allow(self.number) end
   if disposition == "cancel" then return core.answer_response(self.number, false) end
@@ -238,8 +233,7 @@ function steps.informational(self, head)
 end
 
 function steps.waiting_for_connectivity(self)
-  local handler = steps.delegate_handler(self, "task_is_waiting_for_connectivity")
-  if handler then handler(self.session, self) end
+  call_delegate(self, "task_is_waiting_for_connectivity")
 end
 
 -- An open file as a function that takes the pieces of a body.
@@ -251,7 +245,8 @@ function steps.data(self, data)
   if self.sink then
     self.sink(data)
   else
-    call_delegate(self, "did_receive_data", data)
+    local handler = delegate_handler(self, "did_receive_data")
+    if handler then handler(self.session, self, data) end
   end
   if not self.completing then consumed(self.number) end
 end

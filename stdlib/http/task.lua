@@ -30,19 +30,24 @@ local Task, CompletedTask = classes.Task, classes.CompletedTask
 local NO_SETTINGS = methods.settings
 task.methods, task.subclass, task.is = methods, classes.subclass, classes.is
 
+local can_park, current, metatable_of = native.can_park, native.current, debug.getmetatable
+local join, leave, scope_of_fiber, wait_for = scopes.join, scopes.leave, fibers.scope, fibers.wait_for
+local perform_last, delegate_handler = steps.perform_last, steps.delegate_handler
+local type, rawget, rawset, setmetatable = type, rawget, rawset, setmetatable
+
 local function notify(self, name) require("http.notifications").post(name, self) end
 
 -- Completion --------------------------------------------------------------------------------------------------------
 
 local function tell_metrics(self)
-  if self._metrics and steps.delegate_handler(self, "did_finish_collecting_metrics") then
+  if self._metrics and delegate_handler(self, "did_finish_collecting_metrics") then
     steps.call_delegate(self, "did_finish_collecting_metrics", self.metrics)
   end
 end
 
 -- Whether an object, looked at without running any of its code, has nothing of the name.
 local function lacks(object, name)
-  return type(object) == "table" and debug.getmetatable(object) == nil and object[name] == nil
+  return type(object) == "table" and metatable_of(object) == nil and object[name] == nil
 end
 
 -- Answers whether there was somebody to tell.
@@ -51,17 +56,15 @@ local function tell_completion(self, delegate, completion, location)
     completion(location or self.response and self.response.body, self.response, self.error)
     return true
   end
-  local handler
-  if delegate then handler = delegate.did_complete end
-  if handler == nil then return false end
-  if type(handler) ~= "function" then handler = steps.delegate_handler(self, "did_complete") end
-  handler(self.session, self, self.error)
+  local handler = delegate and delegate_handler(self, "did_complete")
+  if not handler then return false end
+  handler(self.session, self, rawget(self, "error"))
   return true
 end
 
 -- From now on it is a completed task to who looks at it; which costs a function call for what it has not, so that the
 -- other fields are read before.
-local function become_completed(self) setmetatable(self, completed_class[getmetatable(self)]) end
+local function become_completed(self) setmetatable(self, completed_class[metatable_of(self)]) end
 
 local function step_complete(self)
   local failure, told = self.failure, false
@@ -89,7 +92,7 @@ local function step_complete(self)
   local err = rawget(self, "error")
   if err then
     err.response = err.response or self.response
-    if err.domain == "script" and not told and not fibers.is_awaited(self) and not fibers.is_stopping() then
+    if err.domain == "script" and not told and not fibers.is_awaited(self) and not active.stopping then
       fibers.note_unobserved(self)
     end
   end
@@ -97,32 +100,32 @@ local function step_complete(self)
   fibers.complete(self)
 end
 
-local function needs_fiber(self)
-  return self.draining or self.completion or self.session._delegate
+local function note_error(self, err, head)
+  if self.failure and err.code == "cancelled" then err = self.failure end
+  if self.load_error and err.code == "handler_error" then err = self.load_error end
+  if not errors.is(err) then err = errors.new(err) end
+  err.task = err.task or self
+  err.response = err.response or head
+  if self.part then err._part = self.part end
+  err.url = err.url or self.original_request and request.shown_url(tostring(self.original_request.url))
+  rawset(self, "error", err)
+  if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
 end
 
 local function complete(self, err, head)
-  self.completing = true
-  self.number = false
-  self.state = "completed"
-  if err then
-    if self.failure and err.code == "cancelled" then err = self.failure end
-    if self.load_error and err.code == "handler_error" then err = self.load_error end
-    if not errors.is(err) then err = errors.new(err) end
-    err.task = err.task or self
-    err.response = err.response or head
-    if self.part then err._part = self.part end
-    err.url = err.url or self.original_request and request.shown_url(tostring(self.original_request.url))
-    rawset(self, "error", err)
-    if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
+  self.completing, self.number, self.state = true, false, "completed"
+  if err then note_error(self, err, head) end
+  -- (One that the task has been told of is there already.)
+  if head and head ~= self.response then
+    rawset(self, "response", head)
+    if self.location then head.location = self.location end
   end
-  if head then rawset(self, "response", head) end
   if self.is_recorded then require("http.background").ended(self) end
   if self._channel then self._channel:finish(self.error) end
-  if head and self.location then head.location = self.location end
-  if self.draining then become_completed(self) end
-  if needs_fiber(self) then
-    steps.perform_last(self, step_complete)
+  local is_busy = self.draining
+  if is_busy then become_completed(self) end
+  if is_busy or self.completion or self.session._delegate then
+    perform_last(self, step_complete)
   else
     step_complete(self)
   end
@@ -133,19 +136,23 @@ task.finish = complete
 function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected, cached)
   local self = active.take(number)
   if not self then return end
-  scopes.leave(self.scope, self)
-  if self.draining then fibers.stay(self.draining) end
+  local scope, fiber = self.scope, self.draining
+  if scope then leave(scope, self) end
+  if fiber then fibers.stay(fiber) end
   if self.load then require("http.loads").stop(self) end
   self._metrics = metrics
-  if not self.is_call then
-    self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = nil, nil
-    if self.has_sent then self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = nil, nil end
-  end
+  -- They are among the metrics.
+  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = nil, nil
+  if self.has_sent then self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = nil, nil end
   local head
   if status == true then
     -- The one that the task has been told of.
     head = self.response
-    if head then head.body, head._metrics, head._redirects = body, metrics, redirects end
+    if head then
+      head._metrics = metrics
+      if body then head.body = body end
+      if redirects then head._redirects = redirects end
+    end
   elseif status then
     head = response.make(status, reason, version, url, block, expected, body, metrics, redirects, cached)
   end
@@ -154,24 +161,28 @@ end
 
 -- Life --------------------------------------------------------------------------------------------------------------
 
--- A call answers with its response and nothing else can be seen of it before; a task can be looked at at any time.
--- What a consumer is given tells how far the body is.
-local function interest_of(self, destination)
-  local bits, delegate, auth = 0, self.session._delegate, self.settings.auth
-  if auth and auth.challenge then
-    bits = CHALLENGE | CONNECTION_CHALLENGE | BARE_CHALLENGE
-  end
-  if self.progress or not self.is_call and destination ~= CONSUMER then bits = bits | PROGRESS end
-  if not self.is_call then bits = bits | REDIRECT | RESPONSE | SENT end
-  if not delegate then return bits end
-  if delegate.will_perform_redirection then bits = bits | REDIRECT end
-  if delegate.need_new_body_stream then bits = bits | NEW_BODY end
+-- What a delegate is told of any task when it has the handler.
+local function interest_of_delegate(delegate)
+  local bits = 0
+  if delegate.need_new_body_stream then bits = NEW_BODY end
   if delegate.did_receive_challenge then bits = bits | CHALLENGE | CONNECTION_CHALLENGE end
   if delegate.session_did_receive_challenge then bits = bits | CONNECTION_CHALLENGE end
-  if delegate.did_send_body_data then bits = bits | SENT end
   if delegate.will_cache_response then bits = bits | CACHE end
   if delegate.did_receive_informational_response then bits = bits | INFORMATIONAL end
   return bits
+end
+
+-- A call answers with its response and nothing else can be seen of it before; a task can be looked at at any time.
+-- What a consumer is given tells how far the body is.
+local function interest_of(self, destination)
+  local delegate, auth, is_call = self.session._delegate, self.settings.auth, self.is_call
+  local bits = is_call and 0 or REDIRECT | RESPONSE | SENT
+  if auth and auth.challenge then bits = bits | CHALLENGE | CONNECTION_CHALLENGE | BARE_CHALLENGE end
+  if self.progress or not is_call and destination ~= CONSUMER then bits = bits | PROGRESS end
+  if not delegate then return bits end
+  if is_call and delegate.will_perform_redirection then bits = bits | REDIRECT end
+  if is_call and delegate.did_send_body_data then bits = bits | SENT end
+  return bits | interest_of_delegate(delegate)
 end
 
 -- Where the body goes: nil (memory), 1 (pieces), 2 with a path or 3 (a file of the task's own).
@@ -195,10 +206,13 @@ local function apply(self, settings)
   end
 end
 
--- Makes a task, suspended. `settings` are the options of a call, already checked; `class` is one of `task.subclass`.
+-- Makes a task for a request or a URL, suspended. `settings` are the options of a call, already checked; `class` is one
+-- of `task.subclass`. A script may change the request that it sees, and not what is sent: `_request`.
+--
 -- What most tasks come to have stands in the constructor, since adding a field later costs a function call.
 function task.new(session, kind, identifier, req, settings, class, completion)
-  local shown = request.is(req) and req:copy() or req
+  local shown = req
+  if type(req) == "string" then shown = request.get(req) elseif request.is(req) then shown = req:copy() end
   local self = setmetatable({
     session = session, kind = kind, identifier = identifier, original_request = shown, current_request = shown,
     _request = req or false,
@@ -219,6 +233,7 @@ function task.new_call(session, identifier, req, settings)
     session = session, identifier = identifier, original_request = req, current_request = req, settings = settings,
     state = "suspended", is_call = true, begun = false, number = false, scope = false, done = false, waiter = false,
     completing = false, _metrics = false, response = nil, error = nil,
+    count_of_bytes_received = 0, count_of_bytes_expected_to_receive = -1,
   }, Task)
   if settings then apply(self, settings) end
   return self
@@ -240,21 +255,35 @@ task.fail_at_once = fail_at_once
 -- Makes a task that has no number yet one of those under way; false, and it fails, when something is wrong with it or
 -- the script is being ended.
 function task.enlist(self, problem)
-  self.begun, self.suspensions, self.state = true, 0, "running"
-  self.scope = fibers.scope()
+  local scope = scope_of_fiber()
+  self.begun, self.suspensions, self.state, self.scope = true, 0, "running", scope
   if active.observed then notify(self, "task_did_start") end
-  if fibers.is_stopping() then problem = errors.cancelled("the script is being ended") end
+  if active.stopping then problem = errors.cancelled("the script is being ended") end
   if problem then
     fail_at_once(self, problem)
     return false
   end
   active.add(self)
-  scopes.join(self.scope, self)
+  if scope then join(scope, self) end
   return true
 end
 
-local function start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret, ...)
-  local req, settings = self._request or self.original_request, self.settings
+-- What most tasks are: a GET of a URL with no settings, so that there are no sink, progress or authenticator either.
+local function start_get(self, url)
+  local session, destination, interest = self.session, nil, REDIRECT | RESPONSE | SENT
+  local delegate = session._delegate
+  if delegate and delegate.did_receive_data and not self.completion then
+    destination = CONSUMER
+  else
+    interest = interest | PROGRESS
+  end
+  if delegate then interest = interest | interest_of_delegate(delegate) end
+  if not task.enlist(self) then return end
+  core.start(self.number, session._number or session:_core(), "GET", url, nil, nil, nil, interest, destination)
+end
+
+local function start(self, req, number, interest, destination, path, fields, kind, value, scheme, user, secret, ...)
+  local settings = self.settings
   core.start(number, self.session:_core(), req.method, req.url, fields, kind, value, interest, destination, path,
     req.timeout, settings.resource_timeout, scheme, user, secret, settings_of.limit(settings),
     settings_of.expectation(settings), settings.decompress ~= false, settings.max_body, self.priority,
@@ -263,11 +292,14 @@ end
 
 -- Hands the task to the core. What only a wrong program does is raised before anything has changed.
 function task.start_transfer(self)
-  local req = self._request or self.original_request
+  local req, settings = self._request or self.original_request, self.settings
+  if type(req) == "string" then
+    if settings == NO_SETTINGS and self.priority == 0.5 then return start_get(self, req) end
+    req = request.get(req)
+  end
   local kind, value, extra
   local fine, fields = request.check(req)
   if fine then kind, value, extra = request.flatten_body(req.body, "a request's 'body'") end
-  local settings = self.settings
   local scheme, user, secret = settings_of.auth(settings.auth)
   local destination, path = destination_of(self)
   local interest = interest_of(self, destination)
@@ -283,9 +315,9 @@ function task.start_transfer(self)
       destination, path, req.timeout)
   end
   if kind ~= "parts" then
-    return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret)
+    return start(self, req, number, interest, destination, path, fields, kind, value, scheme, user, secret)
   end
-  return start(self, number, interest, destination, path, fields, kind, value, scheme, user, secret,
+  return start(self, req, number, interest, destination, path, fields, kind, value, scheme, user, secret,
     table.unpack(extra))
 end
 
@@ -295,16 +327,16 @@ local function begin(self)
 end
 
 local function check_receiver(value, name)
-  if not task.is(value) then options.receiver(value, Task, name) end
+  if not completed_class[metatable_of(value)] then options.receiver(value, Task, name) end
 end
 
 -- task:resume() starts the task, or takes back one suspend.
 function methods:resume()
   check_receiver(self, "task:resume")
-  if self.state == "completed" or self.state == "canceling" then return end
-  if self.suspensions == 0 then return end
-  if self.suspensions > 1 then
-    self.suspensions = self.suspensions - 1
+  local state, suspensions = self.state, self.suspensions
+  if state == "completed" or state == "canceling" or suspensions == 0 then return end
+  if suspensions > 1 then
+    self.suspensions = suspensions - 1
     return
   end
   if not self.begun then return begin(self) end
@@ -330,7 +362,7 @@ function methods:cancel()
   check_receiver(self, "task:cancel")
   if self.state == "completed" or self.state == "canceling" then return end
   self.state = "canceling"
-  self.is_ended_by_handler = self.draining == native.current()
+  self.is_ended_by_handler = self.draining == current()
   if self.number then
     core.cancel(self.number)
   elseif not self.begun then
@@ -371,20 +403,19 @@ end
 -- task:wait() yields until after did_complete -> response | nil, err.
 function methods:wait()
   check_receiver(self, "task:wait")
-  fibers.observe(self)
   if not self.done then
-    fibers.require_yieldable()
-    if self.draining == native.current() then options.misuse("a handler cannot wait for the end of its own task") end
-    fibers.wait_for(self)
-    fibers.observe(self)
+    if not can_park() then fibers.require_yieldable() end
+    if self.draining == current() then options.misuse("a handler cannot wait for the end of its own task") end
+    wait_for(self)
   end
   local err = rawget(self, "error")
-  if err then return nil, err end
-  return self:_result()
+  if not err then return self:_result() end
+  fibers.observe(self)
+  return nil, err
 end
 
 -- What `wait` answers when all went well.
-function methods:_result() return self.became or self.response end
+function methods:_result() return rawget(self, "became") or self.response end
 
 -- task:copy() -> a new task for the same request, suspended.
 function methods:copy()
@@ -394,7 +425,8 @@ end
 
 function methods:_copy()
   local req = self._request or self.original_request
-  return self.session:_task(self.kind, req:copy(), self.settings, self.completion or nil)
+  if type(req) ~= "string" then req = req:copy() end
+  return self.session:_task(self.kind, req, self.settings, self.completion or nil)
 end
 
 -- Stands for a call under way that was made without a task object: it can be looked at, waited for and cancelled.
@@ -416,6 +448,7 @@ end
 function task.completed(session, identifier, req, err, head, metrics)
   local self = task.new_call(session, identifier, req)
   self.state, self.done, self._metrics = "completed", true, metrics
+  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = nil, nil
   rawset(self, "error", err)
   rawset(self, "response", head)
   return setmetatable(self, CompletedTask)

@@ -35,6 +35,10 @@ local UNPACKED = {
   count_of_bytes_expected_to_receive = true, count_of_bytes_expected_to_send = true,
 }
 
+-- What does not simply stand among `methods` for a completed task.
+local WORKED_OUT = { priority = true, description = true }
+for name in pairs(UNPACKED) do WORKED_OUT[name] = true end
+
 local function set_priority(self, value)
   options.expect(value, "number", "a task's 'priority'")
   if not (value >= 0 and value <= 1) then options.misuse("a task's 'priority' must be from 0 to 1") end
@@ -85,9 +89,10 @@ function RankedTask.__index(self, name)
 end
 
 function CompletedTask.__index(self, name)
+  if not WORKED_OUT[name] then return methods[name] end
   if name == "priority" then return rawget(self, "_priority") or methods.priority end
   if name == "description" then return rawget(self, "_description") end
-  if not UNPACKED[name] or not self._metrics then return methods[name] end
+  if not self._metrics then return methods[name] end
   local unpacked = rawget(self, "_unpacked")
   if not unpacked then
     local metrics = require "http.metrics"

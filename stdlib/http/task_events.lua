@@ -13,22 +13,17 @@ function task_events.install(task)
   events[events.COMPLETED] = task.on_completed
 end
 
-local perform, find = steps.perform, active.find
-
--- What a script cannot set (see http.task_classes).
-local function count_received(self, received, expected)
-  rawset(self, "count_of_bytes_received", received)
-  rawset(self, "count_of_bytes_expected_to_receive", expected)
-end
+local perform, perform_with, find, make_response = steps.perform, steps.perform_with, active.find, response.make
+local rawset = rawset
 
 local function make_head(status, reason, version, url, block, expected, cached)
-  return response.make(status, reason, version, url, block, expected, nil, nil, nil, cached)
+  return make_response(status, reason, version, url, block, expected, nil, nil, nil, cached)
 end
 
 local function on_task(step)
   return function(number, ...)
     local self = find(number)
-    if self then perform(self, step, ...) end
+    if self then perform_with(self, step, ...) end
   end
 end
 
@@ -39,7 +34,7 @@ events[events.REDIRECT] = function(number, method, target, flat, has_body, statu
   local proposed = request.redirected(self.next_request or self.current_request, method, target, flat, has_body)
   self.next_request = false
   if steps.has_handler(self, "will_perform_redirection") then
-    perform(self, steps.redirect, make_head(status, reason, version, url, block, expected, cached), proposed)
+    perform_with(self, steps.redirect, make_head(status, reason, version, url, block, expected, cached), proposed)
   else
     self.current_request = proposed
     core.answer_redirect(number, true)
@@ -54,9 +49,9 @@ end
 events[events.RESPONSE] = function(number, status, reason, version, url, block, expected, cached)
   local self = find(number)
   if not self then return end
-  local head = make_head(status, reason, version, url, block, expected, cached)
+  local head = make_response(status, reason, version, url, block, expected, nil, nil, nil, cached)
   rawset(self, "response", head)
-  rawset(self, "count_of_bytes_expected_to_receive", expected)
+  self.count_of_bytes_expected_to_receive = expected
   -- Download tasks are not asked (Apple's rule).
   if not self.completion and self.kind ~= "download" then
     perform(self, steps.response, head)
@@ -68,7 +63,7 @@ end
 events[events.DATA] = function(number, data, received, expected)
   local self = find(number)
   if not self then return end
-  count_received(self, received, expected)
+  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
   perform(self, steps.data, data)
 end
 
@@ -94,7 +89,7 @@ end
 events[events.PROGRESS] = function(number, received, expected)
   local self = find(number)
   if not self then return end
-  count_received(self, received, expected)
+  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = received, expected
   local pending = self.progress_received
   self.progress_received, self.progress_expected = received, expected
   if pending then return end
@@ -109,8 +104,10 @@ events[events.RESUMED] = function(number, offset, expected)
   local self = find(number)
   if not self then return end
   self.written = offset
-  count_received(self, offset, expected)
-  if steps.has_handler(self, "did_resume_at_offset") then perform(self, steps.resumed, offset, expected) end
+  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = offset, expected
+  if steps.has_handler(self, "did_resume_at_offset") then
+    perform_with(self, steps.resumed, offset, expected)
+  end
 end
 
 events[events.RESUME_DATA] = function(number, blob, file, kept)
@@ -132,7 +129,7 @@ end
 -- Loaded with the first challenge: most scripts never see one.
 events[events.CHALLENGE] = function(number, fields, ...)
   local self = find(number)
-  if self then perform(self, require("http.challenge").step, fields, ...) end
+  if self then perform_with(self, require("http.challenge").step, fields, ...) end
 end
 
 events[events.WILL_CACHE] = on_task(steps.cache)

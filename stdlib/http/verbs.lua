@@ -10,8 +10,8 @@ local session = require "http.session"
 
 local request = lazy "http.request"
 
-local misuse = options.misuse
-local methods = session.methods
+local misuse, quick, metatable_of = options.misuse, call.quick, debug.getmetatable
+local methods, Session = session.methods, session.class
 
 local function is_not_positive(value) return value ~= value or value <= 0 end
 
@@ -170,12 +170,12 @@ end
 for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "options" } do
   local method = name:upper()
   methods[name] = function(self, url, given)
-    if getmetatable(self) ~= session.class then options.receiver(self, session.class, "session:" .. name) end
+    if metatable_of(self) ~= Session then options.receiver(self, Session, "session:" .. name) end
     if type(url) ~= "string" then
       url = request.url_text(url) or misuse("argument #1 of %s must be a URL, not %s", name, type(url))
     end
     if given == nil then
-      if not (self._delegate or self._protocols or active.observed) then return call.quick(self, method, url) end
+      if not (self._delegate or self._protocols or active.observed) then return quick(self, method, url) end
     else
       options.check(given, CALL, "the options")
       check_values(given)
@@ -203,7 +203,7 @@ end
 
 -- session:send(options) or session:send(request [, options]) yields -> response | nil, err.
 function methods:send(given, beside)
-  options.receiver(self, session.class, "session:send")
+  options.receiver(self, Session, "session:send")
   if request.is(given) then return send_request(self, given, beside) end
   if beside ~= nil then misuse("argument #2 of send is for the options of a request") end
   options.check(given, SEND, "argument #1 of send")

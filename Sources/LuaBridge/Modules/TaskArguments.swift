@@ -31,13 +31,15 @@ enum TaskArguments {
     if call.count == At.url, let method = method(call), let url = url(call, At.url) {
       return TaskRequest(Request(method: method, url: url))
     }
-    guard let method = call.string(At.method),
+    guard let method = method(call),
       let request = request(call, method: method, at: At.url, parts: At.parts),
       let destination = destination(call)
     else { return nil }
     let task = TaskRequest(request)
     task.interest = Interest(rawValue: call.integer(At.interest) ?? 0)
     task.destination = destination
+    // A task that has nothing but a URL and a delegate.
+    guard call.count > At.destinationPath else { return task }
     task.requestTimeout = call.number(At.requestTimeout)
     task.resourceTimeout = call.number(At.resourceTimeout)
     task.authentication = authentication(call)
