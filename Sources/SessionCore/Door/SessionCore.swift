@@ -24,7 +24,7 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
-  private(set) lazy var credentials = CoreCredentials(poller: poller)
+  let credentials: CoreCredentials
   private var networkWatch: NetworkWatch?
   /// Transfers that wait for a network.
   var unconnected: [Transfer] = []
@@ -36,7 +36,7 @@ public final class SessionCore: Port {
   /// Streams with a time limit, and the sockets of those that have one of their own.
   var streamTimers = TimerHeap<StreamTask>()
   var links = LinkTable()
-  private var sessions: [Int: Session] = [:]
+  private var sessions = IDTable<Session>()
   private var transfers = IDTable<Transfer>()
   private var streams = IDTable<StreamTask>()
   private var multis: [Multi?] = []
@@ -47,6 +47,7 @@ public final class SessionCore: Port {
   public init() {
     clock = .allocate(capacity: 1)
     clock.initialize(to: MonotonicClock.now)
+    credentials = CoreCredentials(poller: poller)
     hs_keep_memory()
   }
 
@@ -77,7 +78,6 @@ public final class SessionCore: Port {
   public func submit(_ command: Command) {
     switch command {
     case .createSession(let id, let configuration): createSession(id, configuration)
-    case .startTask(let id, let session, let request): start(id, session, request)
     case .startStream(let id, let session, let request): start(id, session, request)
     case .stream(let id, let command): streams[id.rawValue]?.receive(command)
     case .webSocket(let id, let command): transfers[id.rawValue]?.webSocket?.receive(command)
@@ -106,6 +106,11 @@ public final class SessionCore: Port {
     case .useKeyring(let storage, let party, let waiter):
       if !credentials.useKeyring(storage, party, waiter: waiter) { outbox.append(.keyringUsed(waiter)) }
     }
+  }
+
+  public func start(_ task: TaskID, in session: SessionID, _ request: TaskRequest) {
+    guard let session = self.session(session, for: task) else { return }
+    start(task, session, request)
   }
 
   public func wait(until deadline: Double?, into events: inout [Event]) {
@@ -307,11 +312,6 @@ public final class SessionCore: Port {
   }
 
   // MARK: Tasks
-
-  private func start(_ id: TaskID, _ sessionID: SessionID, _ request: TaskRequest) {
-    guard let session = session(sessionID, for: id) else { return }
-    start(id, session, request)
-  }
 
   /// Begins a task whose session is there.
   func start(_ id: TaskID, _ session: Session, _ request: TaskRequest) {

@@ -42,7 +42,8 @@ final class CoreCredentials {
 
   /// Who has waited for what has come.
   func finished() -> [KeyringQueue.Waiter] {
-    (lookups?.finished().map { .task($0) } ?? []) + (queue?.finished() ?? [])
+    if lookups == nil, queue == nil { return [] }
+    return (lookups?.finished().map { .task($0) } ?? []) + (queue?.finished() ?? [])
   }
 
   var isBusy: Bool { queue?.isBusy ?? false }
