@@ -40,6 +40,7 @@ public final class SessionCore: Port {
   private var transfers = IDTable<Transfer>()
   private var streams = IDTable<StreamTask>()
   private var multis: [Multi?] = []
+  private var hasRetired = false
   let caches = CoreCaches()
   /// By the container they are in.
   private var downloadDirectories: [String: DownloadDirectory] = [:]
@@ -165,7 +166,13 @@ public final class SessionCore: Port {
     if queues.isDue(now: now) { lendTurns() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
-    for job in helperThreads?.finished() ?? [] {
+    if let helperThreads { takeFinished(helperThreads.finished()) }
+    if credentials.isInUse { takeFinished(credentials.finished()) }
+    if hasRetired { dropRetired() }
+  }
+
+  private func takeFinished(_ jobs: [HelperThreads.Job]) {
+    for job in jobs {
       if case .perform(let work) = job.work {
         outbox.append(.performed(TaskID(job.task), work))
         continue
@@ -173,13 +180,15 @@ public final class SessionCore: Port {
       transfers[job.task]?.fileSettled(job)
       streams[job.task]?.serviceFound(job)
     }
-    for waiter in credentials.finished() {
+  }
+
+  private func takeFinished(_ waiters: [KeyringQueue.Waiter]) {
+    for waiter in waiters {
       switch waiter {
       case .task(let task): transfers[task.rawValue]?.lookupFinished()
       case .caller(let number): outbox.append(.keyringUsed(number))
       }
     }
-    dropRetired()
   }
 
   /// One turn for each load; those that have more are asked again at the next turn of the loop.
@@ -303,11 +312,16 @@ public final class SessionCore: Port {
   }
 
   /// It goes once nothing runs on it; not at once, since libcurl may be on the stack.
-  func retire(_ multi: Multi) { multi.isRetired = true }
+  func retire(_ multi: Multi) {
+    multi.isRetired = true
+    hasRetired = true
+  }
 
   private func dropRetired() {
+    hasRetired = false
     for index in multis.indices {
-      if let multi = multis[index], multi.isRetired, multi.running == 0 { multis[index] = nil }
+      guard let multi = multis[index], multi.isRetired else { continue }
+      if multi.running == 0 { multis[index] = nil } else { hasRetired = true }
     }
   }
 

@@ -40,10 +40,12 @@ final class CoreCredentials {
     return true
   }
 
+  /// There are threads that somebody may wait for.
+  var isInUse: Bool { lookups != nil || queue != nil }
+
   /// Who has waited for what has come.
   func finished() -> [KeyringQueue.Waiter] {
-    if lookups == nil, queue == nil { return [] }
-    return (lookups?.finished().map { .task($0) } ?? []) + (queue?.finished() ?? [])
+    (lookups?.finished().map { .task($0) } ?? []) + (queue?.finished() ?? [])
   }
 
   var isBusy: Bool { queue?.isBusy ?? false }
