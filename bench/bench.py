@@ -10,6 +10,7 @@ in MiB. The table goes to standard output, everything to results.json beside thi
 """
 
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -23,6 +24,22 @@ from servers import Servers
 
 HERE = pathlib.Path(__file__).parent
 MEASURES = ("wall", "cpu", "memory")
+
+
+@contextlib.contextmanager
+def placed(case, servers):
+    """Has programs and servers share a processor, or not: waking another costs more than a request, and moving about
+    makes runs unlike each other."""
+    everything = os.sched_getaffinity(0)
+    if case.place and len(everything) > 1:
+        first, second = sorted(everything)[:2]
+        servers.place({first if case.place == "together" else second})
+        os.sched_setaffinity(0, {first})
+    try:
+        yield
+    finally:
+        servers.place(everything)
+        os.sched_setaffinity(0, everything)
 
 
 def run(runner, argv, statuses):
@@ -165,7 +182,8 @@ def main():
             if name == "idle":
                 summaries[name] = measure_idle(case, options.rounds)
             else:
-                values = measure(name, case, str(options.limits / "run"), servers, options.rounds)
+                with placed(case, servers):
+                    values = measure(name, case, str(options.limits / "run"), servers, options.rounds)
                 summaries[name] = summarize(values)
             show(name, summaries[name])
     machine = {"cpus": os.cpu_count(), "load": os.getloadavg()}

@@ -23,6 +23,8 @@ class Case:
     statuses: tuple = ()
     # Programs that take so long that they are run in the first round only.
     slow: tuple = ()
+    # Programs and servers on one processor ("together"), on one each ("apart"), or where the system has them.
+    place: str = ""
     # A file that is read once before, or the first program would pay for bringing it into memory.
     warm: object = None
 
@@ -126,7 +128,8 @@ class Cases:
                     f"{self.url}?[1-{count}]")
             programs["wrk"] = tool("wrk", "-t", 1, "-c", at_once, "-d", 3, self.url)
             programs["h2load"] = tool("h2load", "--h1", "-n", count, "-c", at_once, self.url)
-        return Case(programs, requests=slow, nominal=count)
+        place = "together" if at_once == 1 else "apart"
+        return Case(programs, requests=slow, nominal=count, place=place)
 
     def delegate(self):
         count = 50_000 // self.scale
@@ -136,6 +139,7 @@ class Cases:
                 "C": self.limit("requests", self.url, count, 64),
             },
             requests=count,
+            place="apart",
         )
 
     def encrypted(self, count, at_once, version):
@@ -148,7 +152,7 @@ class Cases:
         }
         if version == 2:
             programs["h2load"] = tool("h2load", "-n", count, "-c", 1, "-m", at_once, url)
-        return Case(programs, requests=count)
+        return Case(programs, requests=count, place="apart")
 
     def in_flight(self):
         return Case(

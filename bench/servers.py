@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import pathlib
 import random
 import re
@@ -137,6 +138,13 @@ class Servers:
         for process in self.processes:
             process.terminate()
             process.wait()
+
+    def place(self, processors):
+        """Has the servers run on these processors."""
+        for process in self.processes:
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            for number in (process.pid, *map(int, children)):
+                os.sched_setaffinity(number, processors)
 
     def served(self):
         """How many requests nginx has answered."""

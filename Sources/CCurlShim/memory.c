@@ -6,6 +6,8 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* Blocks of the class n have room for 16 n - 8 bytes or more, as malloc's have, whose smallest are of the class 2. */
 enum { STEP = 16, SLACK = 8, SMALLEST = 24, LARGEST = 4096, CLASSES = LARGEST / STEP + 1, KEPT_BYTES = 4 * 1024 * 1024 };
@@ -78,3 +80,11 @@ CURLcode hs_global_init(void) { return curl_global_init_mem(CURL_GLOBAL_DEFAULT,
 void hs_keep_memory(void) {
   if (store.room == 0) store.room = KEPT_BYTES;
 }
+
+void hs_release_pages(const void *start, size_t count) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t begin = ((uintptr_t)start + page - 1) & ~(page - 1), end = ((uintptr_t)start + count) & ~(page - 1);
+  if (end > begin) madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+void hs_trim_memory(void) { malloc_trim(0); }

@@ -115,6 +115,7 @@ FUNCTION(brotlidec, BrotliDecoderErrorString)
 FUNCTION(brotlidec, BrotliDecoderGetErrorCode)
 
 LIBRARY(zstd, "libzstd.so.1")
+FUNCTION(zstd, ZSTD_DCtx_setParameter)
 FUNCTION(zstd, ZSTD_compress)
 FUNCTION(zstd, ZSTD_compressBound)
 FUNCTION(zstd, ZSTD_createDStream)

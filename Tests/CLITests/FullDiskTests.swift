@@ -41,7 +41,7 @@ import Testing
     let file = try directory.write("script.lua", prelude + script)
     var launch = Launch(
       program: "/bin/sh", arguments: ["-ec", limits, "sh", Executable.path, file] + arguments,
-      environment: ["HOME": "/nonexistent", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"], directory: directory.path)
+      environment: ["HOME": directory.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"], directory: directory.path)
     launch.input = []
     return try await RunningProcess(launch, deadline: 30).finish()
   }

@@ -5,21 +5,23 @@ import Testing
 /// What a transfer costs whose handler takes its time, however much the server sends.
 @Suite struct PausedTransferTests {
   /// Counts what the process has written to, which nobody else's load can change; `fill(n)` has so many more tasks wait
-  /// in their handler.
+  /// in their handler, of a body after the first `later` bytes.
   private static let gauge = """
-    local handler, address, waiting = arg[2], base, 0
+    local handler, address, waiting, later = arg[2], base, 0, 0
     local function memory()
       local file <close> = assert(io.open("/proc/self/smaps_rollup"))
       return tonumber(file:read("a"):match("Private_Dirty:%s+(%d+)"))
     end
     local delegate = { did_complete = function() end }
     delegate[handler] = function(_, task)
-      if not task.user_info then return end
+      if not task.user_info or task.count_of_bytes_received < later then return end
       waiting = waiting + 1
       http.sleep(600)
     end
     local function open(limit)
-      return http.session({ cache = false, ca_file = arg[3], http_maximum_connections_per_host = limit }, delegate)
+      return http.session({
+        cache = false, ca_file = arg[3], http_version = arg[4], http_maximum_connections_per_host = limit,
+      }, delegate)
     end
     local function fill(session, n)
       local target = waiting + n
@@ -83,6 +85,67 @@ import Testing
         """
     let arguments = [nginx.secureURL, handler, nginx.certificate]
     try await expectScript(script, arguments, prints: ["2", "true"]) { $0.weight = 2 }
+  }
+
+  /// What is paused in which handler, after how much of its body.
+  struct Case: Sendable, CustomTestStringConvertible {
+    var version = "1.1"
+    var isSecure = true
+    var isCoded = false
+    var handler = "did_receive_data"
+    var later = 0
+    var limit = 100
+
+    var testDescription: String {
+      "HTTP/\(version)\(isSecure ? ", TLS" : "")\(isCoded ? ", gzip" : ""), \(handler) after \(later)"
+    }
+  }
+
+  @Test(
+    "With TLS, and with a coding",
+    arguments: [
+      Case(handler: "did_receive_response"),
+      Case(),
+      Case(later: 200_000),
+      Case(isSecure: false, isCoded: true, handler: "did_receive_response"),
+      Case(isSecure: false, isCoded: true),
+      Case(isSecure: false, isCoded: true, later: 200_000),
+      Case(isCoded: true, handler: "did_receive_response"),
+      Case(isCoded: true, limit: 110),
+      Case(isCoded: true, later: 200_000, limit: 125),
+      Case(version: "2", isCoded: true, handler: "did_receive_response"),
+      Case(version: "2", isCoded: true, limit: 110),
+      Case(version: "2", isCoded: true, later: 200_000, limit: 125),
+    ])
+  func secured(_ wanted: Case) async throws {
+    let (nginx, directory) = try Self.site()
+    defer { withExtendedLifetime(directory) {} }
+    if wanted.isCoded { try Self.code(in: directory) }
+    let script =
+      Self.gauge + """
+        address, later = base .. "\(wanted.isCoded ? "/gzip/large" : "/large")", \(wanted.later)
+        local session = open(\(wanted.version == "2" ? 1 : 1000))
+        print(assert(session:get(base .. "/-/ok")).http_version)
+        local before = fill(session, 20)
+        local each = (fill(session, 60) - before) / 60
+        print(each < \(wanted.limit) or each)
+        session:invalidate_and_cancel()
+        """
+    let arguments = [
+      wanted.isSecure ? nginx.secureURL : nginx.url, wanted.handler, nginx.certificate, wanted.version,
+    ]
+    try await expectScript(script, arguments, prints: [wanted.version, "true"]) { $0.weight = 2 }
+  }
+
+  /// A body that gzip makes about half as long, which nginx has under `/gzip/large`.
+  private static func code(in directory: TemporaryDirectory) throws {
+    let command = Process()
+    command.executableURL = URL(fileURLWithPath: "/bin/sh")
+    command.arguments = ["-c", "mkdir gzip && od -An -v -tx1 -N 6000000 /dev/urandom | gzip -1 > gzip/large.gz"]
+    command.currentDirectoryURL = URL(fileURLWithPath: directory.path)
+    try command.run()
+    command.waitUntilExit()
+    try #require(command.terminationStatus == 0)
   }
 
   @Test("Others on the connection go on, and what they read keeps nothing of those that wait")

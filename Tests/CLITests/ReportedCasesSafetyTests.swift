@@ -33,20 +33,19 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
-  @Test("B34: a line break in a URL is refused or escaped; one in a user name is only data")
+  @Test("B34: a line break in a URL is refused or escaped; one in a user name is refused")
   func lineBreaks() async throws {
     let server = try ScriptedServer { _ in Reply("ok") }
     let script = #"""
       local ok, r = pcall(http.get, base .. "/a\r\nX-Evil: 1")
       print(ok or r ~= nil)
-      print(assert(http.get(base .. "/basic", { auth = { user = "u\r\nX-Evil: 1", password = "p" } })).status)
+      print((pcall(http.get, base .. "/basic", { auth = { user = "u\r\nX-Evil: 1", password = "p" } })))
       """#
-    try await expectScript(script, [server.url], prints: ["true", "200"])
+    try await expectScript(script, [server.url], prints: ["true", "false"])
     for request in server.requests {
       #expect(request["X-Evil"] == nil)
-      #expect(["/a%0D%0AX-Evil:%201", "/basic"].contains(request.target))
+      #expect(request.target == "/a%0D%0AX-Evil:%201")
     }
-    #expect(server.requests.last?["Authorization"] == "Basic dQ0KWC1FdmlsOiAxOnA=")
   }
 
   @Test("B36: JSON there and back is the same JSON")

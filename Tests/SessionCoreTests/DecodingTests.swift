@@ -114,6 +114,43 @@ struct DecodingTests {
     }
   }
 
+  @Test("A zstd frame whose window is larger than 8 MiB is refused", arguments: [(23, true), (24, false)])
+  func zstdWindow(bits: UInt8, isTaken: Bool) throws {
+    // The frame's head, with a window and no length, and one block of one byte as it is.
+    let server = try Self.serve("zstd", [0x28, 0xB5, 0x2F, 0xFD, 0x00, (bits - 10) << 3, 0x09, 0x00, 0x00, 0x78])
+    defer { server.stop() }
+    let result = Client().get(server.url())
+    #expect(result.error?.code == (isTaken ? nil : .cannotDecodeContentData))
+    if isTaken { #expect(result.text == "x") }
+  }
+
+  @Test("A piece at a time is pulled through while the input is there, and the rest of it is kept")
+  func lentInput() throws {
+    let body = Self.coded("gzip", Array(Self.text.utf8))
+    let chain = try #require(DecoderChain.make(contentEncodings: ["gzip"]))
+    var result: [UInt8] = []
+    var output = [UInt8](repeating: 0, count: 1000)
+    func pull() -> Int {
+      guard case .produced(let count) = output.withUnsafeMutableBytes({ chain.pull(into: $0) }) else {
+        Issue.record("must decode")
+        return 0
+      }
+      result += output.prefix(count)
+      return count
+    }
+    for half in [body.prefix(body.count / 2), body.suffix(from: body.count / 2)] {
+      // What was lent is not there any more when it is over.
+      var lent = Array(half)
+      lent.withUnsafeMutableBytes { bytes in
+        #expect(chain.feed(UnsafeRawBufferPointer(bytes)) { pull() } > 0)
+        for index in bytes.indices { bytes[index] = 0xFF }
+      }
+    }
+    while pull() > 0 {}
+    #expect(result == Array(Self.text.utf8))
+    #expect(chain.finish() == nil)
+  }
+
   @Test("Two field lines stack like one, and byte by byte input decodes too")
   func chain() throws {
     let plain = Array(Self.text.utf8)
@@ -122,7 +159,7 @@ struct DecodingTests {
     var result: [UInt8] = []
     var output = [UInt8](repeating: 0, count: 1000)
     for byte in body {
-      withUnsafeBytes(of: byte) { chain.feed($0) }
+      withUnsafeBytes(of: byte) { chain.feed($0) {} }
       var isDry = false
       while !isDry {
         guard case .produced(let count) = output.withUnsafeMutableBytes({ chain.pull(into: $0) }) else {

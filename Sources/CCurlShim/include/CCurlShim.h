@@ -51,6 +51,10 @@ CURLcode hs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback);
 CURLcode hs_global_init(void);
 /* The calling thread runs transfers: what they free is kept for the next ones. */
 void hs_keep_memory(void);
+/* Gives back the memory of the whole pages in what libcurl's buffer has delivered, and nobody reads again. */
+void hs_release_pages(const void *start, size_t count);
+/* Gives back what malloc has and nobody uses. */
+void hs_trim_memory(void);
 
 /* HTTP/2 streams begin with a window of so many bytes (windows.c). Once; false where that cannot be had. */
 bool hs_narrow_streams(int32_t window);

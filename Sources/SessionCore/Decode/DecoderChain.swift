@@ -10,7 +10,10 @@ final class DecoderChain {
   private final class Stage {
     let name: String
     let decoder: any StreamDecoder
-    let input = Bytes()
+    /// What is left of earlier input.
+    var input = Bytes()
+    /// Input that is its giver's still; then nothing is left of earlier one.
+    var lent: UnsafeRawBufferPointer?
     var offset = 0
 
     init(name: String, decoder: any StreamDecoder) {
@@ -18,7 +21,7 @@ final class DecoderChain {
       self.decoder = decoder
     }
 
-    var pending: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: input.buffer[offset...]) }
+    var pending: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: (lent ?? input.buffer)[offset...]) }
   }
 
   /// In the order of undoing.
@@ -47,15 +50,19 @@ final class DecoderChain {
   /// A whole body with its codings undone; as it is where they are unknown or it is damaged.
   static func decoded(_ body: Bytes, contentEncodings: [String]) -> Bytes {
     guard let chain = make(contentEncodings: contentEncodings) else { return body }
-    body.withBytes(chain.feed)
+    return body.withBytes { chain.feed($0) { chain.pullAll() } } ?? body
+  }
+
+  /// All there is; nil where it is damaged.
+  private func pullAll() -> Bytes? {
     let result = Bytes()
-    return withUnsafeTemporaryAllocation(byteCount: pieceSize, alignment: 16) { piece in
+    return withUnsafeTemporaryAllocation(byteCount: Self.pieceSize, alignment: 16) { piece in
       while true {
-        switch chain.pull(into: piece) {
+        switch pull(into: piece) {
         case .produced(0): return result
         case .produced(let count):
-          guard result.append(UnsafeRawBufferPointer(rebasing: piece[..<count])) else { return body }
-        case .failure: return body
+          guard result.append(UnsafeRawBufferPointer(rebasing: piece[..<count])) else { return nil }
+        case .failure: return nil
         }
       }
     }
@@ -71,12 +78,22 @@ final class DecoderChain {
     }
   }
 
-  /// Adds input, which is kept until it is pulled through.
-  func feed(_ bytes: UnsafeRawBufferPointer) {
-    guard let first = stages.first, !bytes.isEmpty else { return }
+  /// Adds input. It is read where it is while `pulling` runs; what has not been pulled through then is kept.
+  func feed<Result>(_ bytes: UnsafeRawBufferPointer, pulling: () -> Result) -> Result {
+    guard let first = stages.first, !bytes.isEmpty else { return pulling() }
     sawInput = true
     Self.compact(first)
-    first.input.append(bytes)
+    guard first.input.count == 0 else {
+      first.input.append(bytes)
+      return pulling()
+    }
+    first.lent = bytes
+    let result = pulling()
+    // In a block of its own size: what is kept may be kept for long.
+    if !first.pending.isEmpty { first.input = Bytes(copying: first.pending) }
+    first.lent = nil
+    first.offset = 0
+    return result
   }
 
   /// Decodes as much as there is room for.
@@ -96,7 +113,7 @@ final class DecoderChain {
       case .progress(let consumed, let produced):
         stage.offset += consumed
         if produced > 0 { return .produced(produced) }
-        if consumed > 0, stage.offset < stage.input.count { continue }
+        if consumed > 0, !stage.pending.isEmpty { continue }
       }
       guard index > 0 else { return .produced(0) }
       switch refill(index) {

@@ -104,6 +104,11 @@ final class ZstdDecoder: StreamDecoder {
   private let stream = ZSTD_createDStream()
   private(set) var isAtEnd = false
 
+  /// RFC 9659: what a content coding may ask for, 8 MiB. Without a limit libzstd keeps 128 MiB where it is told to.
+  private static let largestWindow: Int32 = 23
+
+  init() { ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, Self.largestWindow) }
+
   deinit { ZSTD_freeDStream(stream) }
 
   func decode(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> DecoderStep {

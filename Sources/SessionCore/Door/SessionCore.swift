@@ -1,5 +1,4 @@
 import CCurlShim
-import Glibc
 
 /// URLSession on libcurl: the real thing behind `Port`. One thread; nothing in it may be called from another, except
 /// that writing to `wakeDescriptor` makes `wait` return.
@@ -31,6 +30,8 @@ public final class SessionCore: Port {
   private var networkChanged = false
   /// Hosts at which transfers wait for a turn.
   var queues = QueueWatch()
+  /// When memory that has been freed goes back to the system.
+  private var trimTime = Double.infinity
   /// libcurl is on the stack: nothing may be asked of it but through what callbacks return.
   private(set) var isInsideLibcurl = false
   /// Streams with a time limit, and the sockets of those that have one of their own.
@@ -42,8 +43,7 @@ public final class SessionCore: Port {
   private var multis: [Multi?] = []
   private var hasRetired = false
   let caches = CoreCaches()
-  /// By the container they are in.
-  private var downloadDirectories: [String: DownloadDirectory] = [:]
+  let downloads = CoreDownloads()
 
   public init() {
     clock = .allocate(capacity: 1)
@@ -68,8 +68,7 @@ public final class SessionCore: Port {
     queues.removeAll()
     for stream in streams.values { stream.abandon() }
     streams.removeAll()
-    for directory in downloadDirectories.values { directory.removeAll() }
-    downloadDirectories.removeAll()
+    downloads.removeAll()
   }
 
   public var isBusyInBackground: Bool { caches.isRevalidating || credentials.isBusy }
@@ -98,8 +97,8 @@ public final class SessionCore: Port {
       transfers[id.rawValue]?.receive(answer)
     case .invalidateSession(let id, let cancelling): invalidate(id, cancelling)
     case .cancelTaskKeeping(let id): transfers[id.rawValue]?.cancelKeeping()
-    case .keepDownload(let part, let kept): keepDownload(part, kept)
-    case .removeDownload(let location): removeDownload(location)
+    case .keepDownload(let part, let kept): downloads.keep(part, as: kept)
+    case .removeDownload(let location): downloads.remove(location)
     case .closeIdleConnections(let id): sessions[id.rawValue]?.closeIdleConnections()
     case .forgetHosts(let id): sessions[id.rawValue]?.forget()
     case .writeCache(let id): sessions[id.rawValue]?.cache?.write()
@@ -164,6 +163,7 @@ public final class SessionCore: Port {
     caches.write(due: now)
     if networkChanged { retryUnconnected() }
     if queues.isDue(now: now) { lendTurns() }
+    if trimTime <= now { trim() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
     if let helperThreads { takeFinished(helperThreads.finished()) }
@@ -245,6 +245,7 @@ public final class SessionCore: Port {
     if let timer = streamTimers.nextDeadline, timer < next { next = timer }
     if let write = caches.deadline, write < next { next = write }
     if let look = queues.deadline, look < next { next = look }
+    if trimTime < next { next = trimTime }
     for multi in multis {
       if let timer = multi?.timerDeadline, timer < next { next = timer }
     }
@@ -260,6 +261,16 @@ public final class SessionCore: Port {
     let list = flushList
     flushList.removeAll(keepingCapacity: true)
     for transfer in list { transfer.flush() }
+  }
+
+  /// A transfer waits: of what was needed to make its connection and to read, malloc has much that nobody is going to use.
+  func trimSoon() {
+    if trimTime == .infinity { trimTime = now + 0.25 }
+  }
+
+  private func trim() {
+    trimTime = .infinity
+    hs_trim_memory()
   }
 
   /// Nothing more is read for consumers that have not taken their piece by now.
@@ -353,29 +364,6 @@ public final class SessionCore: Port {
     let error = TaskError(.cancelled, "the session has been invalidated or was never made")
     outbox.append(.completed(task, Completion(error: error)))
     return nil
-  }
-
-  // MARK: Downloads
-
-  /// The process's own directory in a session's container.
-  func downloadDirectory(in container: String?) -> Result<DownloadDirectory, TaskError> {
-    let container = container ?? DownloadDirectory.defaultContainer
-    if let known = downloadDirectories[container] { return .success(known) }
-    let made = DownloadDirectory.make(in: container)
-    if case .success(let directory) = made { downloadDirectories[container] = directory }
-    return made
-  }
-
-  /// Only its owner may see what is kept: the container may be a directory that all use.
-  private func keepDownload(_ part: String, _ kept: String) {
-    guard part != kept else { return }
-    chmod(part, 0o600)
-    if rename(part, kept) == 0 { downloadDirectories.values.forEach { $0.forget(part) } }
-  }
-
-  private func removeDownload(_ location: String) {
-    unlink(location)
-    for directory in downloadDirectories.values { directory.forget(location) }
   }
 
   /// Those of all tasks that are not complete, in no order.

@@ -35,7 +35,7 @@ extension Transfer {
   /// Where the file is while it belongs to nobody else.
   var downloadPlace: Result<any DownloadPlace, TaskError> {
     if let file = options.backgroundFile { return .success(file) }
-    return core.downloadDirectory(in: session.configuration.sharedContainer).map { $0 as any DownloadPlace }
+    return core.downloads.directory(in: session.configuration.sharedContainer).map { $0 as any DownloadPlace }
   }
 
   /// Has a helper thread read what is on disk.

@@ -18,7 +18,12 @@ enum CurlLibrary {
 
   /// libcurl 7.88 greets an HTTP/2 server a second time when it uses a connection again that was begun with prior
   /// knowledge, which servers take for an error.
-  static let reusesPriorKnowledge = (curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0) >= 0x080000
+  static let reusesPriorKnowledge = version >= 0x080000
+
+  /// Each handle has a buffer of its own for what it reads; from 8.7 on they share one.
+  static let hasBufferPerHandle = version < 0x080700
+
+  private static let version = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0
 
   /// HTTP/2 streams begin with a small window; false where libcurl gives each 32 MiB.
   static let narrowsStreams = isReady && hs_narrow_streams(StreamWindow.narrow)

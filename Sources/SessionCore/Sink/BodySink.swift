@@ -24,13 +24,20 @@ struct BodySink {
   private(set) var collected = Bytes()
   private var decodedCount = 0
   /// The consumer is busy with a piece.
-  private var isOutstanding = false
+  private(set) var isConsumerBusy = false
+  /// Nobody has waited for it to be done with the piece before.
+  private var isPrompt = false
+  /// It is waited for.
+  private var isLate = false
   /// More was to be had than there is room for.
   private var hasRefused = false
 
   /// What a consumer is given at once, as long as libcurl does not give more at once. A transfer whose consumer has
   /// stopped keeps that one piece, and what libcurl has been refused.
   private static let pieceSize = 16 * 1024
+  /// The same of a body with a coding, whose decoder keeps much itself: for a consumer that takes its pieces at once, and
+  /// for one that does not.
+  private static let decodedPieceSize = (prompt: 8 * 1024, late: 4 * 1024)
   private static let decodePiece = 16 * 1024
 
   init(_ destination: Destination, maximum: Int?) {
@@ -78,8 +85,7 @@ struct BodySink {
   mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     if refuses() { return .full }
     guard let decoder else { return store(bytes) }
-    decoder.feed(bytes)
-    return pump(decoder)
+    return decoder.feed(bytes) { pump(decoder) }
   }
 
   /// The end of the transfer: the error of a body that is not whole. For a consumer only when all was taken.
@@ -88,12 +94,17 @@ struct BodySink {
   // MARK: The consumer
 
   /// There is enough for the consumer that no more should come.
-  private var hasPiece: Bool { collected.count >= Self.pieceSize }
+  private var hasPiece: Bool { collected.count >= pieceSize }
+
+  private var pieceSize: Int {
+    guard decoder != nil else { return Self.pieceSize }
+    return isPrompt ? Self.decodedPieceSize.prompt : Self.decodedPieceSize.late
+  }
 
   /// Whether there is no room: the consumer is busy, or has not yet been given what is enough for it. Who has been told
   /// so waits for the consumer.
   mutating func refuses() -> Bool {
-    guard isConsumer, isOutstanding || hasPiece else { return false }
+    guard isConsumer, isConsumerBusy || hasPiece else { return false }
     hasRefused = true
     return true
   }
@@ -111,24 +122,25 @@ struct BodySink {
   /// Nothing more is to come before the consumer is done with its piece, or with the one it is about to be given.
   /// False: there is none, or only a small one.
   mutating func holdBack() -> Bool {
-    guard isConsumer, isOutstanding || collected.count >= Self.pieceSize / 2 else { return false }
+    guard isConsumer, isConsumerBusy || collected.count >= pieceSize / 2 else { return false }
     hasRefused = true
+    if isConsumerBusy { isLate = true }
     return true
   }
 
   /// The transfer cannot go on before the consumer is done with a piece.
-  var isWaitedFor: Bool { hasRefused && isConsumer && (isOutstanding || collected.count > 0) }
+  var isWaitedFor: Bool { hasRefused && isConsumer && (isConsumerBusy || collected.count > 0) }
 
   /// The consumer has taken, or is taking, all there is.
-  var isDelivered: Bool { collected.count == 0 && !isOutstanding }
+  var isDelivered: Bool { collected.count == 0 && !isConsumerBusy }
 
   /// There is something for the consumer, and it is free.
-  var wantsDelivery: Bool { isConsumer && !isOutstanding && collected.count > 0 }
+  var wantsDelivery: Bool { isConsumer && !isConsumerBusy && collected.count > 0 }
 
   /// The next piece, when there is one and the consumer is free.
   mutating func takePiece() -> Bytes? {
     guard wantsDelivery else { return nil }
-    isOutstanding = true
+    isConsumerBusy = true
     let piece = collected
     collected = Bytes()
     return piece
@@ -143,15 +155,21 @@ struct BodySink {
 
   /// The consumer is free again; decodes on what was kept back.
   mutating func pieceConsumed() -> Outcome {
-    isOutstanding = false
+    isConsumerBusy = false
     hasRefused = false
+    isPrompt = !isLate
+    isLate = false
     guard let decoder, !hasPiece else { return .taken }
-    return pump(decoder)
+    let outcome = pump(decoder)
+    // What else there is comes after the piece that was still to be had.
+    if collected.count >= pieceSize / 2 { hasRefused = true }
+    return outcome
   }
 
   private mutating func pump(_ decoder: DecoderChain) -> Outcome {
     while !isConsumer || !hasPiece {
-      let step = withUnsafeTemporaryAllocation(byteCount: Self.decodePiece, alignment: 16) { piece in
+      let size = isConsumer ? pieceSize - collected.count : Self.decodePiece
+      let step = withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { piece in
         switch decoder.pull(into: piece) {
         case .produced(0): return Outcome.full
         case .produced(let count): return store(UnsafeRawBufferPointer(rebasing: piece[..<count]))

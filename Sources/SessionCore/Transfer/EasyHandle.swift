@@ -31,6 +31,7 @@ final class EasyHandle: CurlHandle {
   private var waitsForPipe = false
   private var tunnels = false
   private var streamWeight = RequestSetup.usualWeight
+  private var sendBufferSize = EasyHandle.smallestBuffer
 
   /// libcurl's kinds of request.
   enum Shape: Equatable {
@@ -60,7 +61,7 @@ final class EasyHandle: CurlHandle {
     set(CURLOPT_PROXY, "")
     set(CURLOPT_NOPROXY, "")
     proxy = ""
-    set(CURLOPT_UPLOAD_BUFFERSIZE, Self.smallestBuffer)
+    set(CURLOPT_UPLOAD_BUFFERSIZE, sendBufferSize)
     hs_easy_set_pointer(curl, CURLOPT_CURLU, UnsafeMutableRawPointer(url.handle))
     session.connectionOptions.apply(to: self)
     if session.configuration.trace { Trace.install(on: curl) }
@@ -148,9 +149,8 @@ final class EasyHandle: CurlHandle {
     // This makes it a POST again, and so must come first.
     if shape == .post { hs_easy_set_pointer(curl, CURLOPT_POSTFIELDS, nil) }
     set(CURLOPT_HTTPGET, 1)
-    // With TLS, libcurl keeps it until the transfer is over, whether there is a body or not.
-    let hasBody = wanted == .post || wanted == .upload
-    set(CURLOPT_UPLOAD_BUFFERSIZE, hasBody ? 64 * 1024 : Self.smallestBuffer)
+    sendBufferSize = wanted == .post || wanted == .upload ? 64 * 1024 : Self.smallestBuffer
+    set(CURLOPT_UPLOAD_BUFFERSIZE, sendBufferSize)
     switch wanted {
     case .get: break
     case .head: set(CURLOPT_NOBODY, 1)
@@ -158,6 +158,14 @@ final class EasyHandle: CurlHandle {
     case .upload: set(CURLOPT_UPLOAD, 1)
     }
     shape = wanted
+  }
+
+  /// With TLS, libcurl keeps what it has sent the request from until the transfer is over; to be told its size makes it
+  /// let go. Only for the handle's first request, and without a body.
+  func releaseSendBuffer() {
+    // What fits into one record has been sent either whole or not at all; the count says which.
+    guard (1..<Self.smallestBuffer).contains(long(CURLINFO_REQUEST_SIZE)) else { return }
+    set(CURLOPT_UPLOAD_BUFFERSIZE, sendBufferSize)
   }
 
   private func setBody(_ setup: RequestSetup) {

@@ -145,6 +145,12 @@ final class Transfer: TimerEntry {
   var isWideningDue = false
   /// What libcurl has been told to hold back (`CURLPAUSE_…`).
   var pauseMask: Int32 = 0
+  /// The piece of the body that has paused the transfer since, where it lies in libcurl's buffer.
+  var takenBytes: UnsafeRawBufferPointer?
+  /// libcurl is told to go on. What it has been refused before it delivers from elsewhere.
+  var isLettingGoOn = false
+  /// There is nothing more to be let go of what the request was sent from.
+  var hasReleasedSendBuffer = false
   var redirects: [RedirectHop] = []
   /// Of the last request that is over; those before hang on it.
   var lastTransaction: TransactionMetrics?

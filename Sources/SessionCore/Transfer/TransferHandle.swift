@@ -76,6 +76,8 @@ extension Transfer {
     isTunnelling = false
     isRepeating = false
     pauseMask = 0
+    hasReleasedSendBuffer = false
+    takenBytes = nil
     isStreamWide = false
     isWideningDue = false
     receiving?.isWaiting = false
@@ -89,6 +91,7 @@ extension Transfer {
     guard isAttached, let easy else { return }
     sentOnWire = bodyBytesOnWire
     isAttached = false
+    takenBytes = nil
     attachedTo?.remove(easy)
     attachedTo = nil
     easy.transfer = nil

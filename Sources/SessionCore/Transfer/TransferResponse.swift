@@ -178,7 +178,10 @@ extension Transfer {
     let count = (early?.count ?? 0) + bytes.count
     guard count <= limit else { return pauseReceiving() }
     guard keep(early: bytes) else { return 0 }
-    if !takesRefusal, count > Self.holdLimit / 2, pausesFromWithin { pauseFromWithin() }
+    if !takesRefusal, count > Self.holdLimit / 2, pausesFromWithin {
+      pauseFromWithin(taken: bytes)
+      giveMemoryBack()
+    }
     return bytes.count
   }
 
@@ -233,7 +236,7 @@ extension Transfer {
       caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       if !isStreamWide, received > StreamWindow.narrow / 2 { noteLongBody() }
-      if sink.isConsumer, pausesFromWithin, sink.holdBack() { pauseFromWithin() }
+      if sink.isConsumer, pausesFromWithin, sink.holdBack() { pauseFromWithin(taken: bytes) }
       return bytes.count
     case .full:
       updateClock()
@@ -317,13 +320,16 @@ extension Transfer {
     guard mask != pauseMask else { return }
     let before = pauseMask
     pauseMask = mask
+    takenBytes = nil
     if bodyMode == .deliver, !sink.isConsumer {
       isStreamWide = true
       hs_set_stream_window(StreamWindow.wide)
     } else {
       hs_set_stream_window(StreamWindow.narrow)
     }
+    isLettingGoOn = true
     let result = core.insideLibcurl { curl_easy_pause(easy.curl, mask) }
+    isLettingGoOn = false
     if result == CURLE_BAD_FUNCTION_ARGUMENT {
       // There is no connection yet, or no more: the callbacks pause what they are called for.
       pauseMask = before
@@ -338,6 +344,7 @@ extension Transfer {
   }
 
   func pauseReceiving() -> Int {
+    releaseSendBuffer()
     pauseMask |= CURLPAUSE_RECV
     return Callbacks.pause
   }
@@ -347,12 +354,29 @@ extension Transfer {
 
   /// Pauses while libcurl delivers what has just been taken. Were the next piece refused instead, libcurl would have read
   /// it, and would keep it.
-  private func pauseFromWithin() {
+  private func pauseFromWithin(taken bytes: UnsafeRawBufferPointer) {
     guard isAttached, let easy, pauseMask & CURLPAUSE_RECV == 0 else { return }
     pauseMask = source == nil ? CURLPAUSE_RECV | CURLPAUSE_SEND : pauseMask | CURLPAUSE_RECV
     // Such a pause cannot fail: it sets two bits, and gives nothing out.
     _ = curl_easy_pause(easy.curl, pauseMask)
+    if CurlLibrary.hasBufferPerHandle, !isLettingGoOn { takenBytes = bytes }
+    releaseSendBuffer()
     updateClock()
+  }
+
+  /// What the transfer does not need while it waits. Its buffer of libcurl's has nothing but what has been delivered.
+  private func giveMemoryBack() {
+    core.trimSoon()
+    guard let takenBytes else { return }
+    self.takenBytes = nil
+    hs_release_pages(takenBytes.baseAddress, takenBytes.count)
+  }
+
+  /// What libcurl has sent a request without a body from, through TLS of its own connection: nothing needs it any more.
+  private func releaseSendBuffer() {
+    guard !hasReleasedSendBuffer, let easy, let host else { return }
+    hasReleasedSendBuffer = true
+    if source == nil, host.scheme == "https", requestsBegun == 1, host.proxy.isNone { easy.releaseSendBuffer() }
   }
 
   /// The consumer has had its chance to be done with its piece at once, and is not, or is about to be given one:
@@ -360,6 +384,7 @@ extension Transfer {
   func holdBack() {
     guard isAttached, !machine.isComplete, sink.holdBack() else { return }
     updatePause()
+    if sink.isConsumerBusy { giveMemoryBack() }
     updateClock()
   }
 

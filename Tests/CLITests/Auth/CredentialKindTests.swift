@@ -79,8 +79,8 @@ import Testing
         }):get(base .. path)
       end
       """,
-      prints: "http.credential: user u (for_session)", "http.credential: token *** (for_session)",
-      "http.credential: token *** (for_session)"),
+      // The last is asked about once it has been refused.
+      prints: "http.credential: user u (for_session)", "http.credential: token *** (for_session)", "nil"),
   ]
 
   @Test(arguments: kinds)
@@ -178,10 +178,9 @@ import Testing
     let script = """
       local place = "http://u%0D%0AX-Evil:p@" .. base:match("//(.*)")
       print(assert(http.get(place .. "/digest")).status)
-      print(assert(http.session { connection_proxy = place }:get(place .. "/digest")).status)
       """
-    try await expectScript(script, [server.url], prints: ["401", "401"])
-    #expect(server.requests.map { $0["Authorization"] } == Array(repeating: "Basic dQ0KWC1FdmlsOnA=", count: 2))
+    try await expectScript(script, [server.url], prints: ["401"])
+    #expect(server.requests.map { $0["Authorization"] } == ["Basic dQ0KWC1FdmlsOnA="])
     #expect(server.requests.allSatisfy { $0.all("X-Evil").isEmpty })
   }
 }

@@ -21,6 +21,7 @@ public final class Nginx: Sendable {
   private let program: LaunchedProgram
 
   /// Serves the files under `root`, and takes PUT below `/dav/`; `/-/ok` answers "ok" and `/-/status` nginx's own counters.
+  /// What is below `/gzip/` has been coded: of `/gzip/x` the file is `gzip/x.gz`.
   public init(root: String, secure: Bool = false) throws {
     directory = try TemporaryDirectory()
     port = try Listener.freePort()
@@ -74,6 +75,7 @@ public final class Nginx: Sendable {
           root \(root);
           location = /-/ok { default_type text/plain; return 200 "ok"; }
           location = /-/status { stub_status; }
+          location /gzip/ { gzip_static always; }
           location /dav/ {
             dav_methods PUT;
             create_full_put_path on;
