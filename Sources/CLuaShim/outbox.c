@@ -16,18 +16,34 @@ bool clua_out_grow(clua_outbox *out, size_t size) {
     return true;
 }
 
-void *clua_out_reserve(clua_outbox *out, size_t length) {
-    size_t size = 1 + sizeof length + length;
+void *clua_out_extend(clua_outbox *out, size_t size) {
     if (out->capacity - out->count < size && !clua_out_grow(out, size)) return NULL;
     unsigned char *at = out->bytes + out->count;
+    out->count += size;
+    return at;
+}
+
+static void *begin_string(clua_outbox *out, size_t length, size_t room) {
+    unsigned char *at = clua_out_extend(out, 1 + sizeof length + room);
+    if (at == NULL) return NULL;
     *at = CLUA_TAG_STRING;
     memcpy(at + 1, &length, sizeof length);
-    out->count += size;
     return at + 1 + sizeof length;
 }
 
+size_t clua_out_begin(clua_outbox *out) {
+    begin_string(out, 0, 0);
+    return out->count;
+}
+
+void clua_out_end(clua_outbox *out, size_t begun) {
+    size_t length = out->count - begun;
+    // Without memory, its place may be missing.
+    if (!out->failed) memcpy(out->bytes + begun - sizeof length, &length, sizeof length);
+}
+
 void clua_out_string(clua_outbox *out, const void *bytes, size_t length) {
-    void *at = clua_out_reserve(out, length);
+    void *at = begin_string(out, length, length);
     if (at != NULL && length > 0) memcpy(at, bytes, length);
 }
 

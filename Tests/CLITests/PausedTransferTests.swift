@@ -112,10 +112,10 @@ import Testing
       Case(isSecure: false, isCoded: true, later: 200_000),
       Case(isCoded: true, handler: "did_receive_response"),
       Case(isCoded: true, limit: 110),
-      Case(isCoded: true, later: 200_000, limit: 125),
+      Case(isCoded: true, later: 200_000, limit: 130),
       Case(version: "2", isCoded: true, handler: "did_receive_response"),
       Case(version: "2", isCoded: true, limit: 110),
-      Case(version: "2", isCoded: true, later: 200_000, limit: 125),
+      Case(version: "2", isCoded: true, later: 200_000, limit: 130),
     ])
   func secured(_ wanted: Case) async throws {
     let (nginx, directory) = try Self.site()

@@ -41,7 +41,6 @@ final class FakePort: Port {
   func submit(_ command: Command) {
     commands.append(command)
     switch command {
-    case .startTask(let id, _, let request): pending += onStart(id, request)
     case .answer(let id, let answer): pending += onAnswer(id, answer)
     case .cancelTask(let id), .cancelTaskKeeping(let id): pending += onCancel(id)
     case .invalidateSession(let id, _): pending.append(.sessionInvalidated(id))
@@ -54,6 +53,8 @@ final class FakePort: Port {
       break
     }
   }
+
+  func start(_ task: TaskID, in session: SessionID, _ request: TaskRequest) { pending += onStart(task, request) }
 
   func abandon() { pending = [] }
 

@@ -71,8 +71,11 @@ static inline void clua_out_number(clua_outbox *out, double value) {
 }
 /// Copies the bytes into the outbox.
 void clua_out_string(clua_outbox *out, const void *bytes, size_t length);
-/// A string of `length` bytes that the caller fills at once; NULL when there is no memory.
-void *clua_out_reserve(clua_outbox *out, size_t length);
+/// Begins a string whose bytes come by `clua_out_extend`; `clua_out_end`, given what this returns, is its end.
+size_t clua_out_begin(clua_outbox *out);
+/// So many bytes more, which the caller fills at once; NULL when there is no memory.
+void *clua_out_extend(clua_outbox *out, size_t size);
+void clua_out_end(clua_outbox *out, size_t begun);
 /// Notes where the bytes are; they must stay there until the values have been pushed.
 void clua_out_borrowed(clua_outbox *out, const void *bytes, size_t length);
 /// A Swift object (retained by the caller for Lua; released by its finaliser) of a type made by `clua_define_type`.

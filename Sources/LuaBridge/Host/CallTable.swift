@@ -5,65 +5,72 @@ import SessionCore
 ///
 /// Numbers of calls are negative, so that they never meet those that Lua gives its tasks.
 struct CallTable {
-  /// A call under way.
+  /// A call under way, or none.
   struct Entry {
-    let task: TaskID
-    let fiber: Int
-    /// Nil for work that is no task of a session.
-    let session: SessionID?
+    /// 0 for none.
+    var task = TaskID(0)
+    var session = SessionID(0)
     /// Which task of its session it is.
-    let identifier: Int
-    let method: String
-    let url: String
+    var identifier = 0
+    /// Nil for work that is no task of a session.
+    var request: TaskRequest?
+
+    var fiber: Int { CallTable.fiber(task) }
+    var method: String { request?.request.method ?? "" }
+    var url: String { request?.request.url ?? "" }
   }
 
   private static let fiberBits = 24
   /// By fiber.
-  private var entries: [Entry?] = []
+  private var entries: [Entry] = []
   private var begun = 0
 
   static func isCall(_ task: TaskID) -> Bool { task.rawValue < 0 }
 
+  private static func fiber(_ task: TaskID) -> Int { (0 &- task.rawValue) & (1 << fiberBits - 1) }
+
   /// - Returns: nil for what is no fiber's number.
-  mutating func begin(fiber: Int, session: SessionID, identifier: Int, _ request: Request) -> TaskID? {
-    begin(fiber) { task in
-      Entry(
-        task: task, fiber: fiber, session: session, identifier: identifier, method: request.method, url: request.url)
-    }
+  mutating func begin(fiber: Int, session: SessionID, identifier: Int, _ request: TaskRequest) -> TaskID? {
+    guard let task = begin(fiber) else { return nil }
+    entries[fiber] = Entry(task: task, session: session, identifier: identifier, request: request)
+    return task
   }
 
   /// The same for work that is no task of a session.
   mutating func beginWork(fiber: Int) -> TaskID? {
-    begin(fiber) { Entry(task: $0, fiber: fiber, session: nil, identifier: 0, method: "", url: "") }
+    guard let task = begin(fiber) else { return nil }
+    entries[fiber] = Entry(task: task)
+    return task
   }
 
-  @inline(__always)
-  private mutating func begin(_ fiber: Int, _ entry: (TaskID) -> Entry) -> TaskID? {
+  private mutating func begin(_ fiber: Int) -> TaskID? {
     guard fiber > 0, fiber < 1 << Self.fiberBits else { return nil }
-    while entries.count <= fiber { entries.append(nil) }
+    while entries.count <= fiber { entries.append(Entry()) }
     begun += 1
-    let task = TaskID(-(begun << Self.fiberBits | fiber))
-    entries[fiber] = entry(task)
-    return task
+    return TaskID(-(begun << Self.fiberBits | fiber))
   }
 
   /// The fiber that waits for this task, which then waits no more.
   mutating func complete(_ task: TaskID) -> Int? {
-    let fiber = (0 &- task.rawValue) & (1 << Self.fiberBits - 1)
-    guard fiber < entries.count, entries[fiber]?.task == task else { return nil }
-    entries[fiber] = nil
+    let fiber = Self.fiber(task)
+    guard fiber < entries.count, entries[fiber].task == task else { return nil }
+    entries[fiber] = Entry()
     return fiber
   }
 
   /// The task a fiber waits for, which then waits no more.
   mutating func end(fiber: Int) -> TaskID? {
-    guard entries.indices.contains(fiber), let entry = entries[fiber] else { return nil }
-    entries[fiber] = nil
-    return entry.task
+    guard entries.indices.contains(fiber), Self.isCall(entries[fiber].task) else { return nil }
+    let task = entries[fiber].task
+    entries[fiber] = Entry()
+    return task
   }
 
   /// The calls that are waited for: all, or those of one session.
   func calls(of session: SessionID? = nil) -> [Entry] {
-    entries.compactMap { $0 }.filter { session == nil || $0.session == session }
+    entries.filter {
+      guard let session else { return Self.isCall($0.task) }
+      return $0.request != nil && $0.session == session
+    }
   }
 }

@@ -103,7 +103,7 @@ extension Outbox {
     append(request.method)
     append(request.url)
     append(TaskArguments.flat(request.headers))
-    if case .none = request.body { append(false) } else { append(true) }
+    append(request.hasBody)
   }
 
   /// Status first (nil without a response), so that the common case is read with few locals.

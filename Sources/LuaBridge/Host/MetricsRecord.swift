@@ -8,14 +8,10 @@ import SessionCore
 /// transaction its eleven times, eight integers and seven texts (string.pack's `s4`), in the order below.
 extension Outbox {
   func append(metricsOf completion: Completion) {
+    let begun = clua_out_begin(pointer)
+    defer { clua_out_end(pointer, begun) }
+    guard let start = clua_out_extend(pointer, 8 * 8) else { return }
     let metrics = completion.metrics
-    var size = 64
-    var count = 0
-    metrics.forEachTransaction {
-      size += Self.size(of: $0)
-      count += 1
-    }
-    guard let start = clua_out_reserve(pointer, size) else { return }
     var writer = RecordWriter(position: start)
     writer.write(completion.bytesSent)
     writer.write(completion.bytesReceived)
@@ -24,17 +20,21 @@ extension Outbox {
     writer.write(metrics.start)
     writer.write(metrics.duration)
     writer.write(completion.redirects.count)
-    writer.write(count)
-    metrics.forEachTransaction { Self.write($0, to: &writer) }
+    writer.write(metrics.transactionCount)
+    metrics.forEachTransaction { extend(by: $0) }
   }
 
-  private static func size(of one: TransactionMetrics) -> Int {
-    19 * 8 + 7 * 4 + one.method.utf8.count + one.url.utf8.count + one.networkProtocolName.utf8.count
-      + one.localAddress.utf8.count + one.remoteAddress.utf8.count + one.tlsVersion.utf8.count
-      + one.tlsCipher.utf8.count
-  }
-
-  private static func write(_ one: TransactionMetrics, to writer: inout RecordWriter) {
+  /// Makes the string longer by one transaction. Each text is taken from its object once, for both length and bytes.
+  private func extend(by one: TransactionMetrics) {
+    let (method, url, name) = (one.method, one.url, one.networkProtocolName)
+    let (version, cipher) = (one.tlsVersion, one.tlsCipher)
+    let ends = one.ends
+    let (local, remote) = (ends?.localAddress ?? "", ends?.remoteAddress ?? "")
+    let texts =
+      method.utf8.count + url.utf8.count + name.utf8.count + local.utf8.count + remote.utf8.count
+      + version.utf8.count + cipher.utf8.count
+    guard let start = clua_out_extend(pointer, 19 * 8 + 7 * 4 + texts) else { return }
+    var writer = RecordWriter(position: start)
     writer.write(one.fetchStart)
     writer.write(one.domainLookupStart)
     writer.write(one.domainLookupEnd)
@@ -52,15 +52,15 @@ extension Outbox {
     writer.write(one.requestBodyBytes)
     writer.write(one.responseHeaderBytes)
     writer.write(one.responseBodyBytes)
-    writer.write(one.localPort)
-    writer.write(one.remotePort)
-    writer.write(one.method)
-    writer.write(one.url)
-    writer.write(one.networkProtocolName)
-    writer.write(one.localAddress)
-    writer.write(one.remoteAddress)
-    writer.write(one.tlsVersion)
-    writer.write(one.tlsCipher)
+    writer.write(ends?.localPort ?? 0)
+    writer.write(ends?.remotePort ?? 0)
+    writer.write(method)
+    writer.write(url)
+    writer.write(name)
+    writer.write(local)
+    writer.write(remote)
+    writer.write(version)
+    writer.write(cipher)
   }
 }
 
@@ -79,13 +79,11 @@ private struct RecordWriter {
   }
 
   mutating func write(_ text: String) {
-    var text = text
-    let count = text.withUTF8 { bytes in
+    text.withBytes { bytes in
       position.storeBytes(of: UInt32(bytes.count), as: UInt32.self)
       if let start = bytes.baseAddress { (position + 4).copyMemory(from: start, byteCount: bytes.count) }
-      return bytes.count
+      position += 4 + bytes.count
     }
-    position += 4 + count
   }
 }
 

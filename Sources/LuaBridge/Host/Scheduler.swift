@@ -100,7 +100,7 @@ public final class Scheduler {
 
   func submit(_ command: Command) {
     switch command {
-    case .startTask, .startStream, .perform: outstandingTasks += 1
+    case .startStream, .perform: outstandingTasks += 1
     case .invalidateSession(let id, _): endingSessions.insert(id.rawValue)
     case .stream(let task, let command): captured.note(task, command)
     default: break
@@ -115,13 +115,16 @@ public final class Scheduler {
   /// - Returns: false outside of a fiber.
   func call(_ request: TaskRequest, in session: SessionID, identifier: Int) -> Bool {
     let fiber = interpreter.currentFiber
-    guard let task = calls.begin(fiber: fiber, session: session, identifier: identifier, request.request) else {
-      return false
-    }
+    guard let task = calls.begin(fiber: fiber, session: session, identifier: identifier, request) else { return false }
+    start(task, in: session, request)
+    return true
+  }
+
+  /// Begins a task whose events are its handlers'.
+  func start(_ task: TaskID, in session: SessionID, _ request: TaskRequest) {
     outstandingTasks += 1
     request.lender = servedTask
-    port.submit(.startTask(task, session, request))
-    return true
+    port.start(task, in: session, request)
   }
 
   /// Has work done on a helper thread; its end resumes the calling fiber with `true` and the work's results.
@@ -263,32 +266,35 @@ public final class Scheduler {
     guard !events.isEmpty else { return }
     // Each is let go when it has been delivered: with many, the bytes of one make room for those of the next.
     events.reverse()
-    while let event = events.popLast() {
-      switch event {
-      case .completed(let task, let completion):
-        if !captured.remove(task) { outstandingTasks -= 1 }
-        if CallTable.isCall(task) {
-          finishCall(task) { $0.append(completion) }
-        } else if !deliver(event) {
-          let error = TaskError(.resourceUnavailable, "not enough memory")
-          _ = deliver(.completed(task, Completion(error: error)))
-        }
-      case .stream(let task, let streamEvent):
-        captured.note(task, streamEvent)
-        if case .captured = streamEvent {
-          captured.add(task)
-          outstandingTasks -= 1
-        }
-        if !deliver(event) { port.submit(.cancelTask(task)) }
-      case .performed(let task, let work):
-        outstandingTasks -= 1
-        finishCall(task) { (work as? any ScriptWork)?.appendResults(to: $0) }
-      case .sessionInvalidated(let session):
-        endingSessions.remove(session.rawValue)
-        dispatch { $0.append(event) }
-      default:
-        if !deliver(event), let task = event.task { port.submit(.cancelTask(task)) }
+    while let event = events.popLast() { take(event) }
+  }
+
+  /// Takes one event in. It is taken apart where it is, since a copy of one is not cheap.
+  private func take(_ event: consuming Event) {
+    switch consume event {
+    case .completed(let task, let completion):
+      if !captured.remove(task) { outstandingTasks -= 1 }
+      if CallTable.isCall(task) {
+        finishCall(task) { $0.append(completion) }
+      } else if !deliver(.completed(task, completion)) {
+        let error = TaskError(.resourceUnavailable, "not enough memory")
+        _ = deliver(.completed(task, Completion(error: error)))
       }
+    case .stream(let task, let streamEvent):
+      captured.note(task, streamEvent)
+      if case .captured = streamEvent {
+        captured.add(task)
+        outstandingTasks -= 1
+      }
+      if !deliver(.stream(task, streamEvent)) { port.submit(.cancelTask(task)) }
+    case .performed(let task, let work):
+      outstandingTasks -= 1
+      finishCall(task) { (work as? any ScriptWork)?.appendResults(to: $0) }
+    case .sessionInvalidated(let session):
+      endingSessions.remove(session.rawValue)
+      dispatch { $0.append(Event.sessionInvalidated(session)) }
+    case let other:
+      if !deliver(other), let task = other.task { port.submit(.cancelTask(task)) }
     }
   }
 

@@ -13,8 +13,7 @@ public struct Outbox {
   public func append(_ value: Double) { clua_out_number(pointer, value) }
 
   public func append(_ value: String) {
-    var value = value
-    value.withUTF8 { clua_out_string(pointer, $0.baseAddress, $0.count) }
+    value.withBytes { clua_out_string(pointer, $0.baseAddress, $0.count) }
   }
 
   public func append(_ value: String?) {

@@ -66,8 +66,7 @@ enum CoreModule {
       .init("start") { call in
         guard let id = call.integer(1), let session = call.integer(2) else { return call.wrongType(1, "task") }
         guard let request = TaskArguments.read(call) else { return call.raise("incomplete task") }
-        request.lender = scheduler.servedTask
-        scheduler.submit(.startTask(TaskID(id), SessionID(session), request))
+        scheduler.start(TaskID(id), in: SessionID(session), request)
         return .returned
       },
       .init("call") { call in

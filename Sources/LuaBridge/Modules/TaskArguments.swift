@@ -54,9 +54,9 @@ enum TaskArguments {
 
   private static func method(_ call: HostCall) -> String? {
     guard let text = call.bytes(At.method) else { return nil }
-    let get: StaticString = "GET"
-    if text.elementsEqual(UnsafeBufferPointer(start: get.utf8Start, count: 3)) { return "GET" }
-    return String(decoding: text, as: UTF8.self)
+    let isGet =
+      text.count == 3 && text[0] == UInt8(ascii: "G") && text[1] == UInt8(ascii: "E") && text[2] == UInt8(ascii: "T")
+    return isGet ? "GET" : String(decoding: text, as: UTF8.self)
   }
 
   private static func url(_ call: HostCall, _ index: Int) -> String? { call.bytes(index).map(PercentEncoding.text) }

@@ -1,4 +1,4 @@
-/// What the layer above may ask of the core. Values only: tasks and sessions are named by id.
+/// What the layer above may ask of the core, beside `Port.start`. Values only: tasks and sessions are named by id.
 ///
 /// A command never fails where it is submitted. What goes wrong comes back as the task's
 /// `Event.completed` with an error. Commands for a task that is complete, or was never begun, are ignored,
@@ -6,8 +6,6 @@
 public enum Command {
   /// Makes a session. Must come before its first task.
   case createSession(SessionID, SessionConfiguration)
-  /// Begins a task: it is queued for its host and starts as soon as the session's limits allow.
-  case startTask(TaskID, SessionID, TaskRequest)
   /// Begins a stream task.
   case startStream(TaskID, SessionID, StreamRequest)
   /// Something for the stream that the task is, or has become.

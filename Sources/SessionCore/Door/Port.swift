@@ -1,9 +1,13 @@
-/// The door between the core and the layer above: two functions, values both ways.
+/// The door between the core and the layer above: commands and tasks down, events up, values both ways.
 ///
 /// The bridge is written against this protocol, so that it can be tested with a fake; `SessionCore` is the real one.
 public protocol Port: AnyObject {
   /// Hands a command down. Returns at once; never calls back.
   func submit(_ command: Command)
+
+  /// Begins a task: it is queued for its host and starts as soon as the session's limits allow. As with `submit`, what
+  /// goes wrong is an event. (It is no `Command`, as tasks are many, and a command is as large as the largest.)
+  func start(_ task: TaskID, in session: SessionID, _ request: TaskRequest)
 
   /// Runs transfers until there are events, the deadline (seconds of `MonotonicClock`) has passed, or the wake
   /// descriptor was written to. Appends to `events`, and leaves it as it was when there is nothing to tell.

@@ -23,7 +23,7 @@ public final class SessionCore: Port {
   /// Transfers whose loads may have something (see `LocalLoad`).
   var loading: [Transfer] = []
   private var helperThreads: HelperThreads?
-  private(set) lazy var credentials = CoreCredentials(poller: poller)
+  let credentials: CoreCredentials
   private var networkWatch: NetworkWatch?
   /// Transfers that wait for a network.
   var unconnected: [Transfer] = []
@@ -37,16 +37,18 @@ public final class SessionCore: Port {
   /// Streams with a time limit, and the sockets of those that have one of their own.
   var streamTimers = TimerHeap<StreamTask>()
   var links = LinkTable()
-  private var sessions: [Int: Session] = [:]
+  private var sessions = IDTable<Session>()
   private var transfers = IDTable<Transfer>()
   private var streams = IDTable<StreamTask>()
   private var multis: [Multi?] = []
+  private var hasRetired = false
   let caches = CoreCaches()
   let downloads = CoreDownloads()
 
   public init() {
     clock = .allocate(capacity: 1)
     clock.initialize(to: MonotonicClock.now)
+    credentials = CoreCredentials(poller: poller)
     hs_keep_memory()
   }
 
@@ -76,7 +78,6 @@ public final class SessionCore: Port {
   public func submit(_ command: Command) {
     switch command {
     case .createSession(let id, let configuration): createSession(id, configuration)
-    case .startTask(let id, let session, let request): start(id, session, request)
     case .startStream(let id, let session, let request): start(id, session, request)
     case .stream(let id, let command): streams[id.rawValue]?.receive(command)
     case .webSocket(let id, let command): transfers[id.rawValue]?.webSocket?.receive(command)
@@ -105,6 +106,11 @@ public final class SessionCore: Port {
     case .useKeyring(let storage, let party, let waiter):
       if !credentials.useKeyring(storage, party, waiter: waiter) { outbox.append(.keyringUsed(waiter)) }
     }
+  }
+
+  public func start(_ task: TaskID, in session: SessionID, _ request: TaskRequest) {
+    guard let session = self.session(session, for: task) else { return }
+    start(task, session, request)
   }
 
   public func wait(until deadline: Double?, into events: inout [Event]) {
@@ -160,7 +166,13 @@ public final class SessionCore: Port {
     if trimTime <= now { trim() }
     while let transfer = timers.popExpired(now: now) { transfer.timerFired() }
     while let stream = streamTimers.popExpired(now: now) { stream.timerFired() }
-    for job in helperThreads?.finished() ?? [] {
+    if let helperThreads { takeFinished(helperThreads.finished()) }
+    if credentials.isInUse { takeFinished(credentials.finished()) }
+    if hasRetired { dropRetired() }
+  }
+
+  private func takeFinished(_ jobs: [HelperThreads.Job]) {
+    for job in jobs {
       if case .perform(let work) = job.work {
         outbox.append(.performed(TaskID(job.task), work))
         continue
@@ -168,13 +180,15 @@ public final class SessionCore: Port {
       transfers[job.task]?.fileSettled(job)
       streams[job.task]?.serviceFound(job)
     }
-    for waiter in credentials.finished() {
+  }
+
+  private func takeFinished(_ waiters: [KeyringQueue.Waiter]) {
+    for waiter in waiters {
       switch waiter {
       case .task(let task): transfers[task.rawValue]?.lookupFinished()
       case .caller(let number): outbox.append(.keyringUsed(number))
       }
     }
-    dropRetired()
   }
 
   /// One turn for each load; those that have more are asked again at the next turn of the loop.
@@ -309,20 +323,20 @@ public final class SessionCore: Port {
   }
 
   /// It goes once nothing runs on it; not at once, since libcurl may be on the stack.
-  func retire(_ multi: Multi) { multi.isRetired = true }
+  func retire(_ multi: Multi) {
+    multi.isRetired = true
+    hasRetired = true
+  }
 
   private func dropRetired() {
+    hasRetired = false
     for index in multis.indices {
-      if let multi = multis[index], multi.isRetired, multi.running == 0 { multis[index] = nil }
+      guard let multi = multis[index], multi.isRetired else { continue }
+      if multi.running == 0 { multis[index] = nil } else { hasRetired = true }
     }
   }
 
   // MARK: Tasks
-
-  private func start(_ id: TaskID, _ sessionID: SessionID, _ request: TaskRequest) {
-    guard let session = session(sessionID, for: id) else { return }
-    start(id, session, request)
-  }
 
   /// Begins a task whose session is there.
   func start(_ id: TaskID, _ session: Session, _ request: TaskRequest) {

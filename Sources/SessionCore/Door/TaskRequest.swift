@@ -18,6 +18,9 @@ public struct Request {
     self.headers = headers
     self.body = body
   }
+
+  /// There is a body, be it empty.
+  public var hasBody: Bool { if case .none = body { false } else { true } }
 }
 
 /// One field line. An empty value is sent as an empty field.

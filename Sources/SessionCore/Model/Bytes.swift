@@ -97,3 +97,12 @@ public final class Bytes {
     return true
   }
 }
+
+extension String {
+  /// Shows its UTF-8 where it is; unlike `withUTF8`, without a copy of the string that could be changed.
+  @inlinable @inline(__always)
+  public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
+      ?? Array(utf8).withUnsafeBytes(body)
+  }
+}

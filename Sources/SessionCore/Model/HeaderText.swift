@@ -4,10 +4,25 @@ import Glibc
 enum HeaderText {
   /// The value of a field line when it has this name (in lower case), without white space around it.
   static func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+    guard isField(name, line) else { return nil }
+    return trimmed(UnsafeRawBufferPointer(rebasing: line[(name.utf8CodeUnitCount + 1)...]))
+  }
+
+  /// Whether a field line has this name (in lower case). Most lines that do not are told by their length.
+  @inline(__always)
+  static func isField(_ name: StaticString, _ line: UnsafeRawBufferPointer) -> Bool {
     let length = name.utf8CodeUnitCount
-    guard line.count > length, line[length] == UInt8(ascii: ":") else { return nil }
-    for index in 0..<length where lower(line[index]) != name.utf8Start[index] { return nil }
-    return trimmed(UnsafeRawBufferPointer(rebasing: line[(length + 1)...]))
+    return line.count > length && line[length] == UInt8(ascii: ":") && begins(line, with: name)
+  }
+
+  @inline(never)
+  private static func begins(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
+    let wanted = name.utf8Start
+    for index in 0..<name.utf8CodeUnitCount {
+      let byte = line[index]
+      if byte != wanted[index], lower(byte) != wanted[index] { return false }
+    }
+    return true
   }
 
   /// The values of all fields of this name (in lower case) in a block of CRLF-ended lines, in order.

@@ -144,40 +144,34 @@ struct ResponseIntake {
   private mutating func note(_ field: UnsafeRawBufferPointer) {
     guard let first = field.first else { return }
     switch first | 0x20 {
-    case UInt8(ascii: "a"):
-      if HeaderText.value(of: "alt-svc", in: field) != nil { hasAlternativeService = true }
+    case UInt8(ascii: "a"): if HeaderText.isField("alt-svc", field) { hasAlternativeService = true }
     case UInt8(ascii: "c"):
       if let value = HeaderText.value(of: "content-length", in: field) {
         contentLength = HeaderText.number(value) ?? -1
-      } else if HeaderText.value(of: "content-encoding", in: field) != nil {
+      } else if HeaderText.isField("content-encoding", field) {
         hasContentEncoding = true
-      } else if HeaderText.value(of: "content-digest", in: field) != nil {
+      } else if HeaderText.isField("content-digest", field) {
         hasDigest = true
-      } else if HeaderText.value(of: "cache-control", in: field) != nil {
+      } else if HeaderText.isField("cache-control", field) {
         hasCachingFields = true
       }
     case UInt8(ascii: "e"):
-      if HeaderText.value(of: "etag", in: field) != nil || HeaderText.value(of: "expires", in: field) != nil {
-        hasCachingFields = true
-      }
-    case UInt8(ascii: "d"):
-      if HeaderText.value(of: "digest", in: field) != nil { hasDigest = true }
-    case UInt8(ascii: "r"):
-      if HeaderText.value(of: "repr-digest", in: field) != nil { hasDigest = true }
+      if HeaderText.isField("etag", field) || HeaderText.isField("expires", field) { hasCachingFields = true }
+    case UInt8(ascii: "d"): if HeaderText.isField("digest", field) { hasDigest = true }
+    case UInt8(ascii: "r"): if HeaderText.isField("repr-digest", field) { hasDigest = true }
     case UInt8(ascii: "l"):
-      if HeaderText.value(of: "location", in: field) != nil {
+      if HeaderText.isField("location", field) {
         hasLocation = true
-      } else if HeaderText.value(of: "last-modified", in: field) != nil {
+      } else if HeaderText.isField("last-modified", field) {
         hasCachingFields = true
       }
     case UInt8(ascii: "s"):
-      if HeaderText.value(of: "set-cookie", in: field) != nil {
+      if HeaderText.isField("set-cookie", field) {
         hasSetCookie = true
-      } else if HeaderText.value(of: "strict-transport-security", in: field) != nil {
+      } else if HeaderText.isField("strict-transport-security", field) {
         hasTransportSecurity = true
       }
-    case UInt8(ascii: "t"):
-      if HeaderText.value(of: "transfer-encoding", in: field) != nil { isChunked = true }
+    case UInt8(ascii: "t"): if HeaderText.isField("transfer-encoding", field) { isChunked = true }
     default: break
     }
   }
@@ -193,9 +187,10 @@ struct ResponseIntake {
       status = status * 10 + digit
       index += 1
     }
-    if index < text.count {
-      reason = String(decoding: HeaderText.trimmed(UnsafeRawBufferPointer(rebasing: text[index...])), as: UTF8.self)
-    }
+    guard index < text.count else { return }
+    let phrase = HeaderText.trimmed(UnsafeRawBufferPointer(rebasing: text[index...]))
+    let isOK = phrase.count == 2 && phrase[0] == UInt8(ascii: "O") && phrase[1] == UInt8(ascii: "K")
+    reason = isOK ? "OK" : String(decoding: phrase, as: UTF8.self)
   }
 
   private static func version(_ text: UnsafeRawBufferPointer) -> String {

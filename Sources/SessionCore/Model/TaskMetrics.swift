@@ -17,7 +17,13 @@ public struct TaskMetrics {
     return list.reversed()
   }
 
-  /// The same without making a list of the common one.
+  /// How many there are.
+  public var transactionCount: Int {
+    guard let last else { return 0 }
+    return last.previous == nil ? 1 : transactions.count
+  }
+
+  /// Goes through them in that order, without making a list of the common one.
   public func forEachTransaction(_ body: (TransactionMetrics) -> Void) {
     guard let last else { return }
     if last.previous == nil { body(last) } else { transactions.forEach(body) }
@@ -63,12 +69,24 @@ public final class TransactionMetrics {
   public var responseHeaderBytes = 0
   /// On the wire, before decoding.
   public var responseBodyBytes = 0
-  public var localAddress = ""
-  public var localPort = 0
-  public var remoteAddress = ""
-  public var remotePort = 0
+  public var ends: ConnectionEnds?
   /// "TLSv1.3", or empty.
   public var tlsVersion = ""
   public var tlsCipher = ""
   public init() {}
+}
+
+/// Where a connection goes from and to. An object that the requests made over it share.
+public final class ConnectionEnds {
+  public let localAddress: String
+  public let localPort: Int
+  public let remoteAddress: String
+  public let remotePort: Int
+
+  init(localAddress: String, localPort: Int, remoteAddress: String, remotePort: Int) {
+    self.localAddress = localAddress
+    self.localPort = localPort
+    self.remoteAddress = remoteAddress
+    self.remotePort = remotePort
+  }
 }

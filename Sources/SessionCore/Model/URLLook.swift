@@ -1,3 +1,5 @@
+import Glibc
+
 /// One quick look at a URL's text, to save parsing it where there is nothing to be found out.
 struct URLLook {
   /// How many bytes come before the path (or query, or fragment): scheme and authority.
@@ -13,8 +15,7 @@ struct URLLook {
   private(set) var isRegular = true
 
   init(_ text: String) {
-    let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { scan(UnsafeRawBufferPointer($0)) }
-    if isDone == nil { Array(text.utf8).withUnsafeBytes { scan($0) } }
+    text.withBytes { scan($0) }
   }
 
   /// A URL's text is taken as it is by libcurl's parser.
@@ -23,10 +24,14 @@ struct URLLook {
   private mutating func scan(_ text: UnsafeRawBufferPointer) {
     var index = scanAuthority(text)
     authorityLength = index
-    while index < text.count, text[index] != UInt8(ascii: "?") {
-      note(text[index])
-      // A segment that begins with a dot may be one that goes away.
-      if text[index] == UInt8(ascii: "."), text[index - 1] == UInt8(ascii: "/") { isRegular = false }
+    while index < text.count {
+      let byte = text[index]
+      if !Self.isHarmless(byte, except: UInt8(ascii: ".")) {
+        if byte == UInt8(ascii: "?") { break }
+        note(byte)
+        // A segment that begins with a dot may be one that goes away.
+        if byte == UInt8(ascii: "."), text[index - 1] == UInt8(ascii: "/") { isRegular = false }
+      }
       index += 1
     }
     pathLength = index - authorityLength
@@ -40,20 +45,36 @@ struct URLLook {
 
   /// Looks at what comes before the path, and gives its length.
   private mutating func scanAuthority(_ text: UnsafeRawBufferPointer) -> Int {
+    var index = 0
     var slashes = 0
-    for index in 0..<text.count {
-      switch text[index] {
+    if Self.beginsWithHTTP(text) { (index, slashes) = (7, 2) }
+    while index < text.count {
+      let byte = text[index]
+      index += 1
+      if Self.isHarmless(byte, except: UInt8(ascii: "/")) { continue }
+      switch byte {
       case UInt8(ascii: "/"):
         // libcurl takes three slashes for two.
-        if slashes == 2, text[index - 1] == UInt8(ascii: "/") { continue }
+        if slashes == 2, text[index - 2] == UInt8(ascii: "/") { continue }
         slashes += 1
-        if slashes == 3 { return index }
-      case UInt8(ascii: "?"), UInt8(ascii: "#"): return index
+        if slashes == 3 { return index - 1 }
+      case UInt8(ascii: "?"), UInt8(ascii: "#"): return index - 1
       case UInt8(ascii: "@"): hasUserInformation = true
-      case let byte: note(byte)
+      default: note(byte)
       }
     }
     return text.count
+  }
+
+  private static func beginsWithHTTP(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard text.count > 7, let start = text.baseAddress else { return false }
+    return memcmp(start, "http://", 7) == 0
+  }
+
+  /// Most bytes: letters and what is from "-" to ":", which is digits and `- . / :`; but for one of them.
+  @inline(__always)
+  private static func isHarmless(_ byte: UInt8, except exception: UInt8) -> Bool {
+    (byte | 0x20) &- 0x61 < 26 || byte &- 0x2D < 14 && byte != exception
   }
 
   @inline(__always)

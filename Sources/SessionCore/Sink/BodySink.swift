@@ -1,5 +1,5 @@
 /// Where the body of the final response goes: decoded, counted, limited.
-final class BodySink {
+struct BodySink {
   enum Outcome {
     case taken
     /// There is no room; the same bytes must be offered again later.
@@ -52,29 +52,29 @@ final class BodySink {
   }
 
   /// Nothing has been received: the body goes to a download's file (`use`).
-  func becomeDownload() { kind = .file }
+  mutating func becomeDownload() { kind = .file }
 
   /// Says which file a download goes to.
-  func use(_ file: FileSink) { self.file = file }
+  mutating func use(_ file: FileSink) { self.file = file }
 
   var isMemory: Bool { kind == .memory }
   var isConsumer: Bool { kind == .consumer }
 
   /// The response is not what the file was meant for (an error page): the file stays as it was, and the body is
   /// collected. Devices and pipes take what comes.
-  func refuseFile() {
+  mutating func refuseFile() {
     if let file, file.needsSync { collect() }
   }
 
   /// Nothing of the body has been received, and it is not for its consumer or file: it is collected.
-  func collect() {
+  mutating func collect() {
     file?.discard()
     file = nil
     kind = .memory
   }
 
   /// Prepares for a body of known length (-1: unknown) with these codings.
-  func begin(contentEncodings: [String], expectedLength: Int) -> TaskError? {
+  mutating func begin(contentEncodings: [String], expectedLength: Int) -> TaskError? {
     decoder = contentEncodings.isEmpty ? nil : DecoderChain.make(contentEncodings: contentEncodings)
     guard decoder == nil, expectedLength > 0 else { return nil }
     if let maximum, expectedLength > maximum { return tooLong(maximum) }
@@ -82,7 +82,7 @@ final class BodySink {
     return nil
   }
 
-  func receive(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+  mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     if refuses() { return .full }
     guard let decoder else { return store(bytes) }
     return decoder.feed(bytes) { pump(decoder) }
@@ -103,14 +103,14 @@ final class BodySink {
 
   /// Whether there is no room: the consumer is busy, or has not yet been given what is enough for it. Who has been told
   /// so waits for the consumer.
-  func refuses() -> Bool {
+  mutating func refuses() -> Bool {
     guard isConsumer, isConsumerBusy || hasPiece else { return false }
     hasRefused = true
     return true
   }
 
   /// The same, when so many bytes could be refused: what the consumer has not been given would become too much.
-  func refuses(_ count: Int) -> Bool {
+  mutating func refuses(_ count: Int) -> Bool {
     if refuses() { return true }
     guard isConsumer, decoder == nil, collected.count > 0, collected.count + count > Self.pieceSize else {
       return false
@@ -121,7 +121,7 @@ final class BodySink {
 
   /// Nothing more is to come before the consumer is done with its piece, or with the one it is about to be given.
   /// False: there is none, or only a small one.
-  func holdBack() -> Bool {
+  mutating func holdBack() -> Bool {
     guard isConsumer, isConsumerBusy || collected.count >= pieceSize / 2 else { return false }
     hasRefused = true
     if isConsumerBusy { isLate = true }
@@ -138,7 +138,7 @@ final class BodySink {
   var wantsDelivery: Bool { isConsumer && !isConsumerBusy && collected.count > 0 }
 
   /// The next piece, when there is one and the consumer is free.
-  func takePiece() -> Bytes? {
+  mutating func takePiece() -> Bytes? {
     guard wantsDelivery else { return nil }
     isConsumerBusy = true
     let piece = collected
@@ -147,14 +147,14 @@ final class BodySink {
   }
 
   /// What the consumer has not been given of a body that is not going to be whole.
-  func takeRest() -> Bytes? {
+  mutating func takeRest() -> Bytes? {
     guard isConsumer, collected.count > 0 else { return nil }
     defer { collected = Bytes() }
     return collected
   }
 
   /// The consumer is free again; decodes on what was kept back.
-  func pieceConsumed() -> Outcome {
+  mutating func pieceConsumed() -> Outcome {
     isConsumerBusy = false
     hasRefused = false
     isPrompt = !isLate
@@ -166,7 +166,7 @@ final class BodySink {
     return outcome
   }
 
-  private func pump(_ decoder: DecoderChain) -> Outcome {
+  private mutating func pump(_ decoder: DecoderChain) -> Outcome {
     while !isConsumer || !hasPiece {
       let size = isConsumer ? pieceSize - collected.count : Self.decodePiece
       let step = withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { piece in
@@ -185,7 +185,7 @@ final class BodySink {
     return .taken
   }
 
-  private func store(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+  private mutating func store(_ bytes: UnsafeRawBufferPointer) -> Outcome {
     decodedCount += bytes.count
     if let maximum, decodedCount > maximum { return .failure(tooLong(maximum)) }
     checks?.take(stored: bytes)

@@ -114,10 +114,7 @@ final class StreamConnector: CurlHandle {
     result.fetchStart = start
     result.isProxyConnection = isProxied
     result.recordConnection(facts)
-    result.localAddress = localAddress.text
-    result.localPort = facts.local_port
-    result.remoteAddress = remoteAddress.text
-    result.remotePort = facts.remote_port
+    result.ends = ends
     return result
   }
 }

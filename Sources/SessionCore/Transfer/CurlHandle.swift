@@ -9,9 +9,8 @@ class CurlHandle {
   final let errorBuffer: UnsafeMutablePointer<CChar>
   /// Of the response that is coming.
   final let head: UnsafeMutablePointer<hs_head>
-  /// The addresses of its last connection.
-  final private(set) var localAddress = AddressText()
-  final private(set) var remoteAddress = AddressText()
+  /// Those of its last connection.
+  final private(set) var ends: ConnectionEnds?
 
   init?() {
     guard let handle = curl_easy_init() else { return nil }
@@ -70,21 +69,26 @@ class CurlHandle {
   final func facts() -> hs_facts {
     var facts = hs_facts()
     hs_easy_get_facts(curl, &facts)
-    localAddress.take(facts.local_address)
-    remoteAddress.take(facts.remote_address)
+    if ends?.areThose(of: facts) != true { ends = ConnectionEnds(facts) }
     return facts
   }
 }
 
-/// A text of libcurl's that is mostly the same again.
-struct AddressText {
-  private(set) var text = ""
+extension ConnectionEnds {
+  fileprivate convenience init(_ facts: hs_facts) {
+    self.init(
+      localAddress: facts.local_address.map { String(cString: $0) } ?? "", localPort: facts.local_port,
+      remoteAddress: facts.remote_address.map { String(cString: $0) } ?? "", remotePort: facts.remote_port)
+  }
 
-  mutating func take(_ characters: UnsafePointer<CChar>?) {
-    guard let characters else {
-      text = ""
-      return
-    }
-    if text.withCString({ strcmp($0, characters) }) != 0 { text = String(cString: characters) }
+  /// Most requests go over the connection of the one before.
+  fileprivate func areThose(of facts: hs_facts) -> Bool {
+    localPort == facts.local_port && remotePort == facts.remote_port
+      && Self.equal(localAddress, facts.local_address) && Self.equal(remoteAddress, facts.remote_address)
+  }
+
+  private static func equal(_ text: String, _ characters: UnsafePointer<CChar>?) -> Bool {
+    guard let characters else { return text.isEmpty }
+    return text.withCString { strcmp($0, characters) == 0 }
   }
 }

@@ -15,7 +15,9 @@ final class EasyHandle: CurlHandle {
   private static let smallestBuffer = 16 * 1024
 
   // What it is set to.
-  private var urlText: String?
+  /// All that one setup says; nil where something has been set otherwise since.
+  private var setup: RequestSetup?
+  private var hasURLText = false
   private let parsedURL = ParsedURL()
   private var headers: HeaderList?
   private var customMethod: String?
@@ -69,11 +71,8 @@ final class EasyHandle: CurlHandle {
   /// by none.
   func configure(_ setup: RequestSetup) -> Bool {
     errorBuffer.pointee = 0
-    // Where libcurl repeats a request by itself, it goes by this text, and would by the last one's.
-    if setup.urlText == nil || setup.urlText != urlText {
-      urlText = setup.urlText
-      set(CURLOPT_URL, urlText)
-    }
+    if setup === self.setup { return true }
+    self.setup = nil
     setHeaders(setup.headers)
     setShape(setup.shape)
     if customMethod != setup.customMethod {
@@ -108,6 +107,7 @@ final class EasyHandle: CurlHandle {
       set(CURLOPT_PIPEWAIT, waitsForPipe ? 1 : 0)
     }
     setStreamWeight(setup.streamWeight)
+    if setup.body == nil { self.setup = setup }
     return true
   }
 
@@ -115,14 +115,27 @@ final class EasyHandle: CurlHandle {
   func setStreamWeight(_ weight: Int) {
     guard streamWeight != weight else { return }
     streamWeight = weight
+    setup = nil
     set(CURLOPT_STREAM_WEIGHT, weight)
   }
 
   /// Gives it a URL that libcurl's parser takes as it is. Returns libcurl's code.
-  func setPlainURL(_ text: String, _ look: URLLook) -> CURLUcode { parsedURL.set(text, look, in: url) }
+  func setPlainURL(_ text: String, _ look: URLLook) -> CURLUcode {
+    if hasURLText, parsedURL.equals(text) { return CURLUE_OK }
+    let code = parsedURL.set(text, look, in: url)
+    guard code == CURLUE_OK else { return code }
+    // Where libcurl repeats a request by itself, it goes by this text, and would by the last one's.
+    hs_easy_set_string(curl, CURLOPT_URL, parsedURL.characters)
+    hasURLText = true
+    return code
+  }
 
   /// `url` has been, or will be, given another URL.
-  func forgetURL() { parsedURL.forget() }
+  func forgetURL() {
+    parsedURL.forget()
+    hasURLText = false
+    set(CURLOPT_URL, nil)
+  }
 
   private func setHeaders(_ list: HeaderList) {
     if headers === list { return }
@@ -233,12 +246,11 @@ final class EasyHandle: CurlHandle {
   }
 }
 
-/// Everything about one request that an easy handle is told.
-struct RequestSetup {
-  /// The URL as libcurl's own parser takes it; nil where it must be made from the parsed one.
-  var urlText: String?
-  var headers: HeaderList
-  var shape: EasyHandle.Shape
+/// Everything about a request that an easy handle is told, but for the URL. Requests that say the same may share one:
+/// it is not changed once a handle has been given it.
+final class RequestSetup {
+  let headers: HeaderList
+  let shape: EasyHandle.Shape
   /// The method where it is not the shape's own.
   var customMethod: String?
   /// The body of a `.post`; must live until the transfer ends.
@@ -255,6 +267,11 @@ struct RequestSetup {
   /// Where to connect to in place of the URL's host, as `CURLOPT_CONNECT_TO` has it.
   var connectTo: String?
   var streamWeight = usualWeight
+
+  init(headers: HeaderList, shape: EasyHandle.Shape) {
+    self.headers = headers
+    self.shape = shape
+  }
 
   /// What libcurl reads at once; it keeps as much for each transfer under way.
   static let usualBuffer = 16 * 1024

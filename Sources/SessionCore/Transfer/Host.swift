@@ -3,6 +3,8 @@ final class Host {
   let scheme: String
   let name: String
   let port: Int
+  /// It is spoken to over TLS.
+  let isSecure: Bool
   /// The proxy its requests go through.
   let proxy: ProxyServer
   /// What is asked of its TLS; nil where there is none.
@@ -10,13 +12,17 @@ final class Host {
   /// Why nothing may be asked of it.
   let problem: TaskError?
   /// Requests go through a tunnel that the proxy is asked for.
-  var hasTunnel: Bool { scheme == "https" && proxy.speaksHTTP }
+  var hasTunnel: Bool { isSecure && proxy.speaksHTTP }
 
   var place: Place { Place(scheme: scheme, host: name, port: port) }
   /// Of transfers that have or make a connection.
   var turns = Turns()
   /// What it has answered in.
-  private(set) var dialect: Dialect
+  private(set) var dialect: Dialect {
+    didSet { usualSetup = nil }
+  }
+  /// What most of its requests ask for, once one has been made.
+  var usualSetup: RequestSetup?
 
   enum Dialect {
     /// It may turn out to speak HTTP/2.
@@ -70,11 +76,12 @@ final class Host {
     self.scheme = scheme
     self.name = name
     self.port = port
+    isSecure = scheme == "https"
     self.proxy = proxy
     self.maximumConnections = min(max(1, maximumConnections), Self.connectionLimit)
     self.mayShare = mayShare
     dialect = mayShare ? .unknown : .http1
-    self.trust = scheme == "https" ? trust.host(name, port: port) : nil
+    self.trust = isSecure ? trust.host(name, port: port) : nil
     problem =
       self.trust?.problem ?? trust.problem(scheme: scheme, host: name)
       ?? proxy.problem.map { TaskError(.cannotConnectToHost, $0) }
@@ -146,8 +153,9 @@ final class Host {
 
   /// Learns from a response which version it speaks.
   func learn(httpVersion: String) {
+    guard mayShare else { return }
     switch httpVersion {
-    case "2": if mayShare { dialect = .http2 }
+    case "2": if dialect != .http2 { dialect = .http2 }
     case "1.0", "1.1": if dialect == .unknown { dialect = .http1 }
     default: break
     }

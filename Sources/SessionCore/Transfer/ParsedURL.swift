@@ -11,10 +11,7 @@ final class ParsedURL {
 
   /// Sets a plain URL (`URLLook.isPlain`). Returns libcurl's code.
   func set(_ url: String, _ look: URLLook, in handle: URLHandle) -> CURLUcode {
-    var url = url
-    return url.withUTF8 { bytes in
-      let bytes = UnsafeRawBufferPointer(bytes)
-      if text.count == bytes.count + 1, beginsWith(bytes, bytes.count) { return CURLUE_OK }
+    url.withBytes { bytes in
       let isSameHost =
         isRegular && look.isRegular && authorityLength == look.authorityLength && beginsWith(bytes, authorityLength)
       text.removeAll()
@@ -25,6 +22,14 @@ final class ParsedURL {
       return code
     }
   }
+
+  /// Whether it is set to this URL.
+  func equals(_ url: String) -> Bool {
+    url.withBytes { text.count == $0.count + 1 && beginsWith($0, $0.count) }
+  }
+
+  /// The URL that it is set to, ended by NUL.
+  var characters: UnsafePointer<CChar>? { text.base.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) } }
 
   /// The handle has been set to something else.
   func forget() {

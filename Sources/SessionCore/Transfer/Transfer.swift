@@ -122,7 +122,7 @@ final class Transfer: TimerEntry {
   /// What follows the head has no end of its own.
   var isRaw = false
   /// What came behind a head while nobody knew what to do with it.
-  var early = Bytes()
+  var early: Bytes?
   /// The stream begins at the end of the turn.
   var isTakeOverDue = false
   var stream: StreamTask?
@@ -256,11 +256,13 @@ final class Transfer: TimerEntry {
     if let problem = session.headersProblem ?? checkRequest() ?? RequestCheck.problem(with: authentication) {
       return fail(problem)
     }
-    switch BodySource.open(request.body) {
-    case .failure(let error): return fail(error)
-    case .success(let source): self.source = source
+    if request.hasBody {
+      switch BodySource.open(request.body) {
+      case .failure(let error): return fail(error)
+      case .success(let source): self.source = source
+      }
+      if case .stream = request.body { return advance(.bodyMissing) }
     }
-    if case .stream = request.body { return advance(.bodyMissing) }
     if case .download(let blob?) = options.destination {
       beginResuming(blob)
     } else {
@@ -277,6 +279,7 @@ final class Transfer: TimerEntry {
   /// What must not be sent.
   func checkRequest() -> TaskError? {
     urlLook = URLLook(request.url)
+    if request.method == "GET", request.headers.isEmpty, !urlLook.hasControlCharacter { return nil }
     return RequestCheck.problem(with: request, look: urlLook)
   }
 

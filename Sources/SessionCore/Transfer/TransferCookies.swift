@@ -38,7 +38,7 @@ extension Transfer {
   private var cookiePlace: CookiePlace? {
     guard urlLook.isPlain, urlLook.isRegular, let host else { return CookiePlace(url: url) }
     let path = url.utf8.dropFirst(urlLook.authorityLength).prefix(urlLook.pathLength)
-    return CookiePlace(isSecure: host.scheme == "https", host: host.name, path: String(decoding: path, as: UTF8.self))
+    return CookiePlace(isSecure: host.isSecure, host: host.name, path: String(decoding: path, as: UTF8.self))
   }
 
   /// Takes the Set-Cookie fields of the head that has just come: of any response but an interim one, or a proxy's to

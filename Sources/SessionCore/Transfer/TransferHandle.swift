@@ -57,7 +57,7 @@ extension Transfer {
     intake.reset()
     if let easy { hs_head_clear(easy.head) }
     isRaw = false
-    if early.count > 0 { early = Bytes() }
+    early = nil
     bodyMode = .hold
     received = 0
     sentOnWire = 0
@@ -173,7 +173,7 @@ extension Transfer {
       switch machine.state {
       // Nothing has been given to the sink.
       case .askingRedirect, .askingChallenge: return .success(undelivered: false, settles: false)
-      case .askingResponse where download != nil || early.count > 0:
+      case .askingResponse where download != nil || early != nil:
         return .success(undelivered: false, settles: false)
       default: return successfulEnding()
       }

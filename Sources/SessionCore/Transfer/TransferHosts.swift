@@ -2,7 +2,7 @@
 extension Transfer {
   /// Takes the policy of a host that wants https only; the first field counts, and none that came over http.
   func learnTransportSecurity() {
-    guard let hsts = session.hsts, let host, host.scheme == "https" else { return }
+    guard let hsts = session.hsts, let host, host.isSecure else { return }
     var isFirst = true
     HeaderText.forEachLine(intake.block.buffer) { line in
       guard isFirst, let field = HeaderText.value(of: "strict-transport-security", in: line) else { return }
@@ -13,14 +13,14 @@ extension Transfer {
 
   /// The place to connect to in the origin's stead. Not through a proxy, which is asked for the origin.
   func alternative(to host: Host) -> AlternativeService? {
-    guard host.scheme == "https", host.proxy.isNone, let storage = session.configuration.alternativeServices else {
+    guard host.isSecure, host.proxy.isNone, let storage = session.configuration.alternativeServices else {
       return nil
     }
     return storage.service(for: origin(of: host), now: core.now)
   }
 
   func learnAlternatives() {
-    guard let host, host.scheme == "https", let storage = session.configuration.alternativeServices else { return }
+    guard let host, host.isSecure, let storage = session.configuration.alternativeServices else { return }
     let field = HeaderText.values(of: "alt-svc", in: intake.block).joined(separator: ",")
     storage.learn(
       AlternativeService.parse(field, origin: host.name.lowercased()), of: origin(of: host), protocols: spokenProtocols)

@@ -16,10 +16,7 @@ extension Transfer {
     result.requestBodyBytes = bodyBytesOnWire
     result.responseHeaderBytes = facts.header_size
     result.responseBodyBytes = received + dropped
-    result.localAddress = easy.localAddress.text
-    result.localPort = facts.local_port
-    result.remoteAddress = easy.remoteAddress.text
-    result.remotePort = facts.remote_port
+    result.ends = easy.ends
     keep(result)
   }
 

@@ -40,10 +40,9 @@ extension Transfer {
   }
 
   private func knownHost(_ look: URLLook) -> Host? {
-    request.url.utf8.withContiguousStorageIfAvailable { text in
-      let authority = UnsafeRawBufferPointer(text)[..<look.authorityLength]
-      return session.knownHost(authority: UnsafeRawBufferPointer(rebasing: authority))
-    } ?? nil
+    request.url.withBytes { text in
+      session.knownHost(authority: UnsafeRawBufferPointer(rebasing: text[..<look.authorityLength]))
+    }
   }
 
   /// Gives the URL to the handle that makes the request.
@@ -115,27 +114,46 @@ extension Transfer {
     isBodyInline = shape == .post && !isProbing
     let alternative = session.configuration.alternativeServices == nil ? nil : alternative(to: host)
     alternativeUsed = alternative.map { "\($0.host):\($0.port)" }
-    var setup = RequestSetup(headers: makeHeaders(shape), shape: shape)
+    let headers = makeHeaders(shape)
+    if isUsual(shape, headers, host) {
+      let setup = host.usualSetup ?? makeSetup(host, shape, headers)
+      host.usualSetup = setup
+      return setup
+    }
+    let setup = makeSetup(host, shape, headers)
     setup.customMethod = customMethod(shape)
     if case .data(let bytes) = request.body, !isProbing { setup.body = bytes }
     setup.uploadLength = source?.length ?? -1
-    setup.urlText = urlLook.isPlain ? url : nil
     if sink.file != nil {
       setup.bufferSize = RequestSetup.largeBuffer
     } else if session.isCrowded {
       setup.bufferSize = RequestSetup.smallBuffer
     }
-    setup.proxy = proxyURL(host)
-    setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
     if asksForStream {
       setup.httpVersion = Int(CURL_HTTP_VERSION_1_1)
       setup.tunnels = true
     }
-    let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
-    setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
     setup.streamWeight = RequestSetup.weight(priority: priority)
     if let alternativeUsed { setup.connectTo = "\(host.name):\(host.port):\(alternativeUsed)" }
     return setup
+  }
+
+  /// What the session and the host alone ask for.
+  private func makeSetup(_ host: Host, _ shape: EasyHandle.Shape, _ headers: HeaderList) -> RequestSetup {
+    let setup = RequestSetup(headers: headers, shape: shape)
+    setup.proxy = proxyURL(host)
+    setup.httpVersion = ConnectionOptions.httpVersion(session.configuration.httpVersion)
+    let isPatient = options.usesPipelining ?? session.configuration.usesPipelining
+    setup.waitsForPipe = host.speaksHTTP2 || isPatient && host.maySpeakHTTP2
+    return setup
+  }
+
+  /// Nothing is asked for but what the session and the host ask for; and that stays as it is, as of a proxy of SOCKS it
+  /// does not (`Session.url(of:)`).
+  private func isUsual(_ shape: EasyHandle.Shape, _ headers: HeaderList, _ host: Host) -> Bool {
+    shape == .get && headers === session.plainHeaders && request.method == "GET" && source == nil && auth == nil
+      && priority == 0.5 && options.usesPipelining == nil && sink.file == nil && !session.isCrowded
+      && !host.proxy.isSOCKS
   }
 
   /// The proxy, with the credentials that it gets.
@@ -147,6 +165,7 @@ extension Transfer {
   }
 
   private var requestShape: EasyHandle.Shape {
+    if request.method == "GET", source == nil { return .get }
     if HeaderText.equalNames(request.method, "HEAD") { return .head }
     guard let source, auth?.isProbing != true else {
       switch request.method {
@@ -230,7 +249,7 @@ extension Transfer {
   }
 
   func has(_ name: String) -> Bool {
-    request.headers.contains { HeaderText.equalNames($0.name, name) }
+    !request.headers.isEmpty && request.headers.contains { HeaderText.equalNames($0.name, name) }
   }
 
   /// The credentials that answer a challenge, or go with the request without being asked for: there a field set by
@@ -281,7 +300,7 @@ extension Transfer {
       intake.reset()
       if let easy { hs_head_clear(easy.head) }
     }
-    if let easy, host?.scheme == "https" { recordTLS(easy) }
+    if let easy, host?.isSecure == true { recordTLS(easy) }
     return isConnectionTrusted
   }
 

@@ -118,9 +118,9 @@ extension Transfer {
       if !isAttached { return fail(problem) }
     }
     beginChecks()
-    if early.count > 0 {
-      let count = deliver(early.buffer)
-      early = Bytes()
+    if let held = early {
+      let count = deliver(held.buffer)
+      early = nil
       if count == 0, hasFailed, let error { return fail(error) }
     }
     // Before libcurl might be let go on: it would read once more at least.
@@ -175,13 +175,21 @@ extension Transfer {
   /// not be paused: most handlers answer before more has come.
   private func hold(_ bytes: UnsafeRawBufferPointer) -> Int {
     let limit = takesRefusal ? Self.drainLimit : takesResponse ? Self.holdLimit : 0
-    guard early.count + bytes.count <= limit else { return pauseReceiving() }
-    guard early.append(bytes) else { return 0 }
-    if !takesRefusal, early.count > Self.holdLimit / 2, pausesFromWithin {
+    let count = (early?.count ?? 0) + bytes.count
+    guard count <= limit else { return pauseReceiving() }
+    guard keep(early: bytes) else { return 0 }
+    if !takesRefusal, count > Self.holdLimit / 2, pausesFromWithin {
       pauseFromWithin(taken: bytes)
       giveMemoryBack()
     }
     return bytes.count
+  }
+
+  /// False when there is no memory.
+  func keep(early bytes: UnsafeRawBufferPointer) -> Bool {
+    let block = early ?? Bytes()
+    early = block
+    return block.append(bytes)
   }
 
   private var takesResponse: Bool { machine.state == .askingResponse(transferEnded: false) && receiving == nil }
@@ -191,7 +199,7 @@ extension Transfer {
   var isEndHeld: Bool {
     if isSuspended { return true }
     if isRaw { return isTakeOverDue || machine.state == .askingResponse(transferEnded: false) }
-    return takesResponse && early.count > 0
+    return takesResponse && early != nil
   }
 
   var takesRefusal: Bool {
@@ -228,7 +236,7 @@ extension Transfer {
       caching?.record(bytes)
       if sink.wantsDelivery || options.interest.contains(.progress) { queueFlush() }
       if !isStreamWide, received > StreamWindow.narrow / 2 { noteLongBody() }
-      if pausesFromWithin, sink.holdBack() { pauseFromWithin(taken: bytes) }
+      if sink.isConsumer, pausesFromWithin, sink.holdBack() { pauseFromWithin(taken: bytes) }
       return bytes.count
     case .full:
       updateClock()

@@ -29,7 +29,7 @@ extension Transfer {
 
   /// Keeps what came with the head of a raw answer until somebody says what is to be done with it.
   func stash(_ bytes: UnsafeRawBufferPointer) -> Int {
-    guard early.append(bytes) else { return 0 }
+    guard keep(early: bytes) else { return 0 }
     queueFlush()
     return bytes.count
   }
@@ -71,7 +71,7 @@ extension Transfer {
     }
     if let end {
       guard let stream = makeStream() else { return }
-      stream.begin(early, endedBy: end.failure)
+      stream.begin(early ?? Bytes(), endedBy: end.failure)
       webSocket?.begin()
       return
     }
@@ -82,7 +82,8 @@ extension Transfer {
     guard let stream = makeStream() else { return }
     let layer = hs_easy_get_ssl(easy.curl).flatMap { TLSLayer(adopting: OpaquePointer($0)) }
     stream.begin(
-      on: descriptor, tls: hasSecureProxy ? nil : layer, proxyTLS: hasSecureProxy ? layer : nil, early)
+      on: descriptor, tls: hasSecureProxy ? nil : layer, proxyTLS: hasSecureProxy ? layer : nil,
+      early ?? Bytes())
     webSocket?.begin()
   }
 

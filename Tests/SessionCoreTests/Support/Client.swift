@@ -23,7 +23,7 @@ final class Client {
     change(&task)
     let id = TaskID(nextTask)
     nextTask += 1
-    core.submit(.startTask(id, session, task))
+    core.start(id, in: session, task)
     return id
   }
 

@@ -40,6 +40,9 @@ final class CoreCredentials {
     return true
   }
 
+  /// There are threads that somebody may wait for.
+  var isInUse: Bool { lookups != nil || queue != nil }
+
   /// Who has waited for what has come.
   func finished() -> [KeyringQueue.Waiter] {
     (lookups?.finished().map { .task($0) } ?? []) + (queue?.finished() ?? [])
