@@ -44,7 +44,8 @@ build_release() {
     mkdir -p "$folder"
     ln -sf "$library" "$folder/libstdc++.a"
   fi
-  # What a start runs lies together (scripts/startup-order).
+  # What a start runs lies together (scripts/startup-order); the build does not know that the list is read.
+  if [ scripts/startup.order -nt "$folder/httpscript" ]; then rm -f "$folder/httpscript"; fi
   swift build -c release --static-swift-stdlib --product httpscript \
     -Xlinker "--section-ordering-file=$PWD/scripts/startup.order" >&2 || return
   echo "$folder/httpscript"
