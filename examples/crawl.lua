@@ -66,7 +66,9 @@ end
 
 -- What is kept of the pages: counts, and the few that the report names. ---------------------------------------------
 
-local summary = { pages = 0, bytes = 0, statuses = {}, redirects = {}, slowest = {}, start_failed = false }
+local summary = {
+  pages = 0, bytes = 0, statuses = {}, redirects = {}, slowest = {}, failures = {}, start_failed = false,
+}
 
 -- What was received; of what was not fetched to its end, what the server said.
 local function size_of(response)
@@ -87,6 +89,7 @@ local function note(page)
   summary.pages = summary.pages + 1
   summary.bytes = summary.bytes + (page.response and #(page.response.body or "") or 0)
   if page.depth == 0 and page.error then summary.start_failed = true end
+  if page.error then table.insert(summary.failures, { url = page.url, error = page.error }) end
   local key = page.response and tostring(page.response.status) or page.error.code
   summary.statuses[key] = (summary.statuses[key] or 0) + 1
   for _, hop in ipairs(page.redirects) do
@@ -158,6 +161,19 @@ local function print_redirects()
   end
 end
 
+-- What could not be had, and why in the errors' own words.
+local function print_failures()
+  if #summary.failures == 0 then return end
+  print(("\nFailed: %d"):format(#summary.failures))
+  for index, one in ipairs(summary.failures) do
+    if index > MAX_SHOWN then
+      print(("  and %d more"):format(#summary.failures - MAX_SHOWN))
+      break
+    end
+    print(("  %s\n      %s"):format(one.url, one.error))
+  end
+end
+
 local function print_broken(broken)
   print(("\nBroken links: %d"):format(#broken))
   for _, one in ipairs(broken) do
@@ -178,6 +194,7 @@ local function print_report(start, seconds, crawler, broken)
   if crawler.cancelled then print("Interrupted: this is not all.") end
   if crawler.disallowed > 0 then print(("Not allowed by robots.txt: %d"):format(crawler.disallowed)) end
   print_statuses()
+  print_failures()
   print_redirects()
   print_broken(broken)
   print("\nSlowest pages")

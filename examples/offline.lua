@@ -2,6 +2,8 @@
 --
 -- Usage: httpscript offline.lua DIRECTORY URL...
 --
+-- DIRECTORY must exist.
+--
 -- The first run fetches and stores what it is asked for, later ones print the same with the network unplugged:
 --   200  fetched  http://127.0.0.1:8000/get
 --   200  stored   http://127.0.0.1:8000/get

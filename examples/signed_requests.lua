@@ -28,6 +28,8 @@ end
 local session = http.session(http.configuration.ephemeral(), {
   did_receive_challenge = function(_, task, challenge)
     local space = challenge.protection_space
+    -- Before there is a response, the question is whether an https server is to be trusted: as usual.
+    if not challenge.failure_response then return "perform_default_handling" end
     if space.authentication_method ~= "hmac" then return "reject_protection_space" end
     -- Signed once, and refused: the key is wrong.
     if challenge.previous_failure_count > 0 then return "perform_default_handling" end

@@ -27,6 +27,8 @@ end)
 local session = http.session(http.configuration.ephemeral { http_maximum_connections_per_host = 20 }, {
   did_receive_challenge = function(session, _, challenge)
     local space = challenge.protection_space
+    -- Before there is a response, the question is whether an https server is to be trusted: as usual.
+    if not challenge.failure_response then return "perform_default_handling" end
     if space.authentication_method ~= "bearer" then return "reject_protection_space" end
     -- The new token was not good enough either: the 401 is the answer.
     if challenge.previous_failure_count > 0 then return "perform_default_handling" end

@@ -27,6 +27,8 @@ local function basic() return "Basic " .. digest.base64(user .. ":" .. password)
 
 local session = http.session(http.configuration.ephemeral(), {
   did_receive_challenge = function(_, task, challenge)
+    -- Before there is a response, the question is whether an https server is to be trusted: as usual.
+    if not challenge.failure_response then return "perform_default_handling" end
     if challenge.previous_failure_count > 0 then return "cancel_authentication_challenge" end
     local method = challenge.protection_space.authentication_method
     local request = task.current_request:copy()

@@ -29,7 +29,7 @@ end
 
 local function decode_options(given)
   if given == nil then return {} end
-  options.check(given, DECODE, "options", 3)
+  options.check(given, DECODE, "options")
   one_of("big_integers", given.big_integers, "float", "string")
   one_of("duplicates", given.duplicates, "error", "last")
   return given
@@ -37,7 +37,7 @@ end
 
 local function encode_options(given)
   if given == nil then return {} end
-  options.check(given, ENCODE, "options", 3)
+  options.check(given, ENCODE, "options")
   if given.indent and (given.indent < 0 or given.indent > 31) then
     options.misuse(("bad option 'indent' (0 to 31 is expected, not %d)"):format(given.indent))
   end

@@ -78,6 +78,9 @@ static const char m_http_css_pseudo[] = {
 static const char m_http_dates[] = {
 #embed "http/dates.lua"
 };
+static const char m_http_delegate[] = {
+#embed "http/delegate.lua"
+};
 static const char m_http_dialogue[] = {
 #embed "http/dialogue.lua"
 };
@@ -270,6 +273,7 @@ static const module modules[] = {
     {"http.css_parser", m_http_css_parser, sizeof m_http_css_parser},
     {"http.css_pseudo", m_http_css_pseudo, sizeof m_http_css_pseudo},
     {"http.dates", m_http_dates, sizeof m_http_dates},
+    {"http.delegate", m_http_delegate, sizeof m_http_delegate},
     {"http.dialogue", m_http_dialogue, sizeof m_http_dialogue},
     {"http.digest", m_http_digest, sizeof m_http_digest},
     {"http.dom", m_http_dom, sizeof m_http_dom},

@@ -9,7 +9,7 @@ enum Usage {
     usage: httpscript [options] script.lua [args...]
            httpscript [options] -e 'code' [args...]
            httpscript [options] -              (reads the script from standard input)
-           httpscript                          (on a terminal: a dialogue)
+           httpscript                          (on a terminal: a dialogue; else as with -)
 
     options:
       -e, --eval CODE      run CODE
@@ -18,8 +18,8 @@ enum Usage {
       -V, --version        show the versions of httpscript and its libraries
       -h, --help           show this text
 
-    exit status: 0 done; 1 the script failed; 2 wrong use; 124 --timeout passed;
-                 128+n ended by signal n
+    exit status: 0 done; 1 the script failed or cannot be read; 2 wrong use;
+                 124 --timeout passed; 128+n ended by signal n
 
     """
 

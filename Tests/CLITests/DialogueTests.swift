@@ -236,6 +236,8 @@ extension String {
       _ = person.enter("http.spawn(error, 'unheard')")
       let (output, ending) = person.leave()
       #expect(output.contains("cancelled\n") && output.contains("unheard"), "\(output)")
+      #expect(output.contains("httpscript: ended with 1 job still running (stdin:1)\n"), "\(output)")
+      #expect(!output.contains("cannot happen"), "\(output)")
       #expect(ending == .exited(0))
       #expect(person.terminal.isCooked)
     }

@@ -303,5 +303,14 @@ import Testing
     let result = try await runScript(script)
     #expect(result.status == 0)
     #expect(result.stderr.contains("script.lua:3 waits for something that cannot happen any more"), "\(result)")
+    #expect(result.stderr.hasPrefix("httpscript: the job at "), "\(result)")
+  }
+
+  @Test("A script that waits for a task it never resumed is told what to do")
+  func neverResumed() async throws {
+    let result = try await runScript("http.session():data_task(\"http://127.0.0.1:9/\"):wait()")
+    #expect(result.ending == .exited(1))
+    #expect(result.stderr.hasPrefix("httpscript: the script waits for something that cannot happen"), "\(result)")
+    #expect(result.stderr.contains("a task that is suspended wants resume()"), "\(result)")
   }
 }

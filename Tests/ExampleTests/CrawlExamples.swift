@@ -64,6 +64,7 @@ extension ExampleTests {
       #expect(good.ending == .exited(0) && good.stdout.contains("Broken links: 0"), "\(good)")
       let missing = try await example.run(["http://127.0.0.1:\(Listener.deafPort)/"])
       #expect(missing.ending == .exited(1) && missing.stdout.contains("cannot_connect_to_host"), "\(missing)")
+      #expect(missing.stdout.contains("cannot_connect_to_host: Failed to connect to 127.0.0.1 port"), "\(missing)")
       try await example.expectFailure(server.url, "--tempo", saying: "unknown option --tempo", status: 2)
       try await example.expectFailure(server.url, "--max-pages", "0", saying: "positive whole number", status: 2)
       try await example.expectFailure("ftp://x/", saying: "must begin with http", status: 2)

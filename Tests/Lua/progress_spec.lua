@@ -22,7 +22,7 @@ return function(t)
       { 0, "0 B" }, { 999, "999 B" }, { 1000, "1.00 kB" }, { 9994, "9.99 kB" }, { 9995, "10.0 kB" },
       { 99949, "99.9 kB" }, { 99950, "100 kB" },
       { 999499, "999 kB" }, { 999500, "1.00 MB" }, { 27e6, "27.0 MB" }, { 5e15, "5.00 PB" },
-      { 5e18, "5000 PB" },
+      { 5e18, "5000 PB" }, { 12.5, "12 B" }, { 0.25, "0 B" }, { 999.4, "999 B" }, { 999.5, "1.00 kB" },
     }
     for _, case in ipairs(sizes) do expect(text.size(case[1])):equals(case[2]) end
     local times = { { 0, "0:00" }, { 7.4, "0:07" }, { 59.6, "1:00" }, { 3599, "59:59" }, { 3600, "1:00:00" } }
@@ -41,6 +41,23 @@ return function(t)
     bar:finish()
     written()
     expect(tostring(bar)):equals("http.progress.bar: file.bin: 1.00 kB in 0:02, 500 B/s")
+  end)
+
+  it("shows a transfer that is slow or stands still", function()
+    for _, is_terminal in ipairs { true, false } do
+      local shown, clock, written = display { terminal = is_terminal, columns = 66, interval = 0, log_interval = 0 }
+      local bar = shown:bar { label = "slow", total = 1000 }
+      clock.now = 102
+      bar:update(25, 1000)
+      expect(written()):contains("12 B/s")
+      for _ = 1, 40 do
+        clock.now = clock.now + 30
+        bar:update(25, 1000)
+      end
+      expect(written()):contains("0 B/s")
+      bar:finish()
+      expect(written()):contains("25 B")
+    end
   end)
 
   it("leaves out what does not fit", function()

@@ -108,10 +108,29 @@ struct ParsingTests {
     let head = "GET / HTTP/1.1\r\nAuthorization: Bearer T0\r\nCOOKIE: a=1\r\nX: y\r\nProxy-Authorization: abc\r\n\r\n"
     let text = Array(head.utf8).withUnsafeBytes { Trace.marked($0, with: "> ") }
     #expect(
-      text == "> GET / HTTP/1.1\n> authorization: Bearer ***\n> cookie: ***\n> X: y\n"
-        + "> proxy-authorization: ***\n> \n")
+      text == "> GET / HTTP/1.1\n> Authorization: Bearer ***\n> COOKIE: ***\n> X: y\n"
+        + "> Proxy-Authorization: ***\n> \n")
     let answer = Array("Set-Cookie: s=1; Path=/\r\n".utf8).withUnsafeBytes { Trace.marked($0, with: "< ") }
-    #expect(answer == "< set-cookie: ***\n")
+    #expect(answer == "< Set-Cookie: ***\n")
+  }
+
+  static let traced: [(String, String)] = [
+    ("GET /token/cookie.html HTTP/1.1", "GET /token/cookie.html HTTP/1.1"),
+    ("GET /a.html?token=s3cret HTTP/1.1", "GET /a.html?token=*** HTTP/1.1"),
+    ("GET /?page=2&API_KEY=s3cret&q=password HTTP/2", "GET /?page=2&API_KEY=***&q=password HTTP/2"),
+    ("GET /?key=s3cret?x;y/'z&keyword=a HTTP/1.1", "GET /?key=***&keyword=a HTTP/1.1"),
+    ("GET /?a=1;client_secret=s3cret HTTP/1.1", "GET /?a=1;client_secret=*** HTTP/1.1"),
+    ("GET http://u:s3cret@h/?X-Amz-Signature=s3cret HTTP/1.1", "GET http://***@h/?X-Amz-Signature=*** HTTP/1.1"),
+    ("HTTP/1.1 404 No token: here", "HTTP/1.1 404 No token: here"), ("HTTP/2 200", "HTTP/2 200"),
+    ("Location: https://h/cb?sig=s3cret#access_token=s3cret", "Location: https://h/cb?sig=***#access_token=***"),
+    ("X-Auth-Token: s3cret", "X-Auth-Token: ***"), ("Set-Cookie : s3cret HTTP/1.1", "Set-Cookie : ***"),
+    ("Content-Type: text/plain; charset=utf-8", "Content-Type: text/plain; charset=utf-8"),
+  ]
+
+  @Test("The trace shows start lines as they are, but for secrets in the URL", arguments: traced)
+  func tracedLines(line: String, shown: String) {
+    let text = Array((line + "\r\n").utf8).withUnsafeBytes { Trace.marked($0, with: "> ") }
+    #expect(text == "> \(shown)\n")
   }
 
   @Test("Base64 of every length")

@@ -74,7 +74,7 @@ end
 local function keep(self)
   local ok, problem = directory_of(self):write(self.identifier, packing.record(fields_of(self)))
   if not ok then
-    core.warn(("httpscript: warning: background session: task %d will not outlive the process: %s"):format(
+    core.warn(("warning: background session: task %d will not outlive the process: %s"):format(
       self.identifier, problem.message))
   end
 end

@@ -178,6 +178,6 @@ return function()
     if chunk == false then break end
     if chunk then run_chunk(chunk) end
   end
-  fibers.report_unobserved()
+  fibers.report_ended()
   prompt.quit()
 end

@@ -429,12 +429,18 @@ events[events.STOP] = function()
 end
 
 -- The end: failures that nobody looked at, and jobs that nothing will wake.
-function fibers.report_unobserved()
-  if next(unobserved) or next(records) then
-    require("http.leftovers").report(unobserved, not active.stopping and records or {})
-  end
+events[events.FINISH] = function()
+  if not next(unobserved) and not next(records) then return end
+  local leftovers = require "http.leftovers"
+  if not active.stopping then leftovers.report_stranded(records) end
+  leftovers.report_failures(unobserved)
 end
 
-events[events.FINISH] = fibers.report_unobserved
+-- Before somebody ends everything: jobs that are ended with it, and failures that nobody looked at.
+function fibers.report_ended()
+  local leftovers = require "http.leftovers"
+  leftovers.report_ended(records)
+  leftovers.report_failures(unobserved)
+end
 
 return fibers

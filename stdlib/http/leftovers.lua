@@ -5,8 +5,8 @@ local errors = require "http.errors"
 
 local leftovers = {}
 
--- Jobs that wait for something that cannot happen any more, as nothing is left that could wake them.
-local function report_stranded(records)
+-- Where the functions of the jobs there are begin, sorted.
+local function places_of_jobs(records)
   local places = {}
   for fiber, record in pairs(records) do
     local job = record.scope and record.scope.job
@@ -16,14 +16,28 @@ local function report_stranded(records)
     end
   end
   table.sort(places)
-  for _, place in ipairs(places) do
-    core.warn("httpscript: the job at " .. place .. " waits for something that cannot happen any more")
+  return places
+end
+
+-- Jobs that wait for something that cannot happen any more, as nothing is left that could wake them. `records`: by
+-- fiber, the jobs there are.
+function leftovers.report_stranded(records)
+  for _, place in ipairs(places_of_jobs(records)) do
+    core.warn("the job at " .. place .. " waits for something that cannot happen any more "
+      .. "(a task that is suspended wants resume())")
   end
 end
 
--- `unobserved`: what failed, with its place in time. `records`: by fiber, the jobs there are.
-function leftovers.report(unobserved, records)
-  report_stranded(records)
+-- Jobs that somebody ends.
+function leftovers.report_ended(records)
+  local places = places_of_jobs(records)
+  if #places == 0 then return end
+  core.warn(("ended with %d %s still running (%s)"):format(
+    #places, #places == 1 and "job" or "jobs", table.concat(places, ", ")))
+end
+
+-- `unobserved`: what failed, with its place in time.
+function leftovers.report_failures(unobserved)
   local failed = {}
   for thing in pairs(unobserved) do failed[#failed + 1] = thing end
   table.sort(failed, function(a, b) return unobserved[a] < unobserved[b] end)

@@ -48,9 +48,10 @@ local function completion(name, names)
   return best
 end
 
--- The name in `names` (keys) that `name` was probably meant to be, or nil.
-function options.nearest(name, names)
-  local best, least = nil, math.max(1, #name // 3) + 1
+-- The name in `names` (keys) that `name` was probably meant to be, or nil. With `most`, it differs by so many letters
+-- at most.
+function options.nearest(name, names, most)
+  local best, least = nil, (most or math.max(1, #name // 3)) + 1
   for candidate in pairs(names) do
     if type(candidate) == "string" then
       local d = distance(name:lower(), candidate)
@@ -59,7 +60,7 @@ function options.nearest(name, names)
       end
     end
   end
-  return best or (#name >= 4 and completion(name:lower(), names) or nil)
+  return best or (not most and #name >= 4 and completion(name:lower(), names) or nil)
 end
 
 -- The real metatable, whatever a field __metatable says.
@@ -116,16 +117,23 @@ local function check_type(name, value, wanted)
   misuse("option '%s' must be %s, not %s", name, (wanted:gsub("|", " or ")), describe(value))
 end
 
+-- What may have been meant by a name that is none, in brackets, or "".
+local function hint(name, specification, foreign)
+  if foreign and foreign[name] then return " (here it is " .. foreign[name] .. ")" end
+  local near = options.nearest(name, specification)
+  return near and (" (did you mean '" .. near .. "'?)") or ""
+end
+
 -- Checks every name and type of a table of options against `specification` (name -> types). nil is an empty table.
-function options.check(given, specification, what)
+-- `foreign`: names that other libraries have for them, and what it is called here.
+function options.check(given, specification, what, foreign)
   if given == nil then return {} end
   if type(given) ~= "table" then misuse("%s must be a table, not %s", what, describe(given)) end
   for name, value in next, given do
     local wanted = specification[name]
     if wanted == nil then
       if type(name) ~= "string" then misuse("%s has a key that is not a name: %s", what, tostring(name)) end
-      local near = options.nearest(name, specification)
-      misuse("unknown option '%s'%s", name, near and (" (did you mean '" .. near .. "'?)") or "")
+      misuse("unknown option '%s'%s", name, hint(name, specification, foreign))
     end
     check_type(name, value, wanted)
   end

@@ -4,14 +4,13 @@ local text = {}
 
 local UNITS = { "B", "kB", "MB", "GB", "TB", "PB" }
 
--- A size in three figures: "999 B", "1.25 MB" (decimal units).
+-- A size in three figures: "999 B", "1.25 MB" (decimal units). A rate need not be a whole number.
 function text.size(bytes)
   local unit = 1
   while bytes >= 999.5 and unit < #UNITS do
     bytes, unit = bytes / 1000, unit + 1
   end
-  if unit == 1 then return ("%d B"):format(bytes) end
-  local digits = bytes >= 99.95 and 0 or bytes >= 9.995 and 1 or 2
+  local digits = (unit == 1 or bytes >= 99.95) and 0 or bytes >= 9.995 and 1 or 2
   return ("%." .. digits .. "f %s"):format(bytes, UNITS[unit])
 end
 
@@ -50,9 +49,9 @@ local function average(bar, now)
   return seconds > 0 and bar.received / seconds or nil
 end
 
--- Seconds until it is done, as far as can be said.
+-- Seconds until it is done, as far as can be said: not where next to nothing comes.
 local function left(bar)
-  if not bar.total or not bar.rate or bar.rate <= 0 then return nil end
+  if not bar.total or not bar.rate or bar.rate < 1 then return nil end
   return (bar.total - bar.received) / bar.rate
 end
 

@@ -39,7 +39,10 @@ function Session.__newindex(self, name, value)
   local types = WRITABLE[name]
   if types then
     if value ~= nil then options.expect(value, types, "a session's '" .. name .. "'") end
-    if name == "delegate" then value = value or false end
+    if name == "delegate" then
+      if value then require("http.delegate").check(value) end
+      value = value or false
+    end
     return rawset(self, "_" .. name, value)
   end
   if methods[name] then misuse("a session's '%s' cannot be set", name) end
@@ -71,7 +74,10 @@ end
 -- http.session([configuration [, delegate]]) -> session | nil, err (background sessions only). A table of fields is a
 -- default configuration with these.
 function session.new(given, delegate)
-  if delegate ~= nil then options.expect(delegate, "table|userdata", "argument #2 of http.session (the delegate)") end
+  if delegate ~= nil then
+    options.expect(delegate, "table|userdata", "argument #2 of http.session (the delegate)")
+    require("http.delegate").check(delegate)
+  end
   local copy = given ~= nil and configuration.copy(given)
   -- What each call uses stands in the table itself, where looking it up costs no function call.
   local made = setmetatable({

@@ -24,6 +24,14 @@ local CALL = {
   priority = "number", checksum = "string", rate_limit = "number|table", retry = "table|integer|boolean",
 }
 
+-- What other libraries call it.
+local FOREIGN = {
+  params = "'query'", data = "'body', 'form' or 'json'", files = "'multipart'", method = "an option of http.send",
+  on_data = "'sink'", stream = "'sink'", allow_redirects = "'redirects'",
+  proxy = "'connection_proxy' of the session", proxies = "'connection_proxy' of the session",
+  verify = "'security_policy' of the session", cookies = "'cookie_storage' of the session (http.cookie_storage)",
+}
+
 local SEND = { url = "string", method = "string" }
 for name, types in pairs(CALL) do SEND[name] = types end
 
@@ -177,7 +185,7 @@ for _, name in ipairs { "get", "head", "post", "put", "patch", "delete", "option
     if given == nil then
       if not (self._delegate or self._protocols or active.observed) then return quick(self, method, url) end
     else
-      options.check(given, CALL, "the options")
+      options.check(given, CALL, "the options", FOREIGN)
       check_values(given)
     end
     return perform(self, method, url, given)
@@ -206,7 +214,7 @@ function methods:send(given, beside)
   options.receiver(self, Session, "session:send")
   if request.is(given) then return send_request(self, given, beside) end
   if beside ~= nil then misuse("argument #2 of send is for the options of a request") end
-  options.check(given, SEND, "argument #1 of send")
+  options.check(given, SEND, "argument #1 of send", FOREIGN)
   if given == nil or given.url == nil then misuse("argument #1 of send needs a 'url'") end
   check_values(given)
   return perform(self, given.method or "GET", given.url, given)

@@ -83,7 +83,7 @@ function http.cookie_storage(fields) end
 function http.cache(fields) end
 
 ---A storage for credentials, to be given to a configuration or to be looked into.
----@param fields? { path?: string, keyring?: boolean, netrc?: string|boolean, credential_command?: string|http.credential_command } `path`: the file of permanent credentials. `keyring`: keep them in the user's keyring where there is one. `netrc`: a netrc file, or true for `$NETRC` or `~/.netrc`.
+---@param fields? { path?: string, keyring?: boolean, netrc?: string|boolean, credential_command?: string|http.credential_command } `path`: the file of permanent credentials. `keyring`: keep them in the user's keyring where there is one. `netrc`: a netrc file, or true for `$NETRC` or `~/.netrc`; without the file the result is nil and an error.
 ---@return http.credential_storage|nil storage
 ---@return http.error? err A file cannot be read, others can read it, or it holds something else.
 function http.credential_storage(fields) end

@@ -300,7 +300,9 @@ function task:copy() end
 ---done without it. An error raised in one cancels the task with the code `handler_error` (domain "script"). A handler
 ---that still waits for something, by a `coroutine.yield()` of its own too, when its task is cancelled or timed out is
 ---interrupted there (`cancelled` is raised), unless it cancelled the task itself; each further wait in it then fails the
----same way, and one that goes on trying is left where it is, its to-be-closed variables closed.
+---same way, and one that goes on trying is left where it is, its to-be-closed variables closed. A session is not made with
+---a handler that is no function, nor with a function whose name is a slip away from a handler's; what else the table has is
+---the script's own.
 ---@class http.delegate
 ---@field task_is_waiting_for_connectivity? fun(session: http.session, task: http.task) Once for a task that waits for a network.
 ---@field session_did_receive_challenge? fun(session: http.session, challenge: http.challenge): http.disposition|nil, http.credential? Challenges that concern a connection: `server_trust`, `client_certificate`, `ntlm`, `negotiate`.
@@ -308,7 +310,7 @@ function task:copy() end
 ---@field did_finish_events_for_background_session? fun(session: http.session) Tasks of a background session have ended, all handlers have been told, and nothing is under way.
 ---@field did_create_task? fun(session: http.session, task: http.task)
 ---@field will_perform_redirection? fun(session: http.session, task: http.task, response: http.response, request: http.request): http.request|false|nil The request to go on with; false to deliver the redirect itself.
----@field did_receive_challenge? fun(session: http.session, task: http.task, challenge: http.challenge): http.disposition|http.request|nil, http.credential? All other challenges, and those too where `session_did_receive_challenge` is absent. A request takes the challenged one's place.
+---@field did_receive_challenge? fun(session: http.session, task: http.task, challenge: http.challenge): http.disposition|http.request|nil, http.credential? All other challenges, and those too where `session_did_receive_challenge` is absent: `server_trust` for every https connection, which fails unless the answer is nothing, default handling or a credential with the trust. A request takes the challenged one's place.
 ---@field need_new_body_stream? fun(session: http.session, task: http.task): http.reader|{ file: string }|string The body of an upload task with `stream`, and of any task whose reader function would have to be read once more. Asked each time the body must be sent anew, whatever it gave before; where it gives nothing, the task fails with `request_body_stream_exhausted`.
 ---@field did_send_body_data? fun(session: http.session, task: http.task, sent: integer, total: integer, expected: integer) `total` is of this sending: it begins again where the body has to be sent again.
 ---@field did_receive_informational_response? fun(session: http.session, task: http.task, response: http.response) A 1xx response.

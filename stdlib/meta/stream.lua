@@ -4,7 +4,8 @@
 ---Reads are served in the order they are asked for, writes in theirs. What changes the connection (closing, TLS,
 ---capturing) takes its turn: it waits for what was asked for before it. What is asked for before `resume` is done after.
 ---The task is completed, and `wait` returns true, when both directions have ended: the other side's end has been read (or
----the input was closed), and the output was closed. Its errors have the address as their `url`.
+---the input was closed), and the output was closed. Until then, or until it is cancelled, it keeps the process alive. Its
+---errors have the address as their `url`.
 ---@class http.stream_task: http.task
 local stream_task = {}
 

@@ -395,7 +395,9 @@ public final class Scheduler {
   /// Tells the script's side that all is over, so that jobs nobody waited for are heard of.
   private func finishScript() {
     if mainFiber != nil, ending == nil, !failed {
-      uncaught("httpscript: the script waits for something that cannot happen any more (no task, job or timer is left)")
+      uncaught(
+        "the script waits for something that cannot happen any more "
+          + "(nothing is under way; a task that is suspended wants resume())")
     }
     dispatch { $0.append(EventKind.finish, 0) }
     abandon()

@@ -43,6 +43,25 @@ enum MaskedURL {
     return String(decoding: result, as: UTF8.self)
   }
 
+  /// A text in which there may be URLs: the values of parameters of a query or a fragment that carry a secret, to judge
+  /// by their names, are masked.
+  static func maskingParameters(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "=")) else { return text }
+    var result: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let start = rest.firstIndex(where: "?&;#".utf8.contains) {
+      result += rest[...start]
+      rest = rest[(start + 1)...]
+      let parameter = rest.prefix { $0 > 0x20 && !"&#\"<>".utf8.contains($0) }
+      guard let equals = parameter.firstIndex(of: UInt8(ascii: "=")),
+        SecretName.isParameter(String(decoding: parameter[..<equals], as: UTF8.self)[...])
+      else { continue }
+      result += Array(parameter[...equals]) + Array("***".utf8)
+      rest = rest[parameter.endIndex...]
+    }
+    return String(decoding: result + rest, as: UTF8.self)
+  }
+
   private static func endsAuthority(_ byte: UInt8) -> Bool {
     byte <= 0x20 || "/?#\"'".utf8.contains(byte)
   }

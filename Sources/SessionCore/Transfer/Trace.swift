@@ -20,10 +20,10 @@ enum Trace {
   }
 
   /// Something that is no head of libcurl's.
-  static func note(_ text: String) { write("* \(text)\n") }
+  static func note(_ text: String) { write("* \(shown(text))\n") }
 
-  /// The lines of a head, each behind its mark, the values of secret fields replaced. An authentication scheme stays
-  /// to be seen.
+  /// The lines of a head, each behind its mark, the values of secret fields and of secret parameters in URLs replaced.
+  /// An authentication scheme stays to be seen.
   static func marked(_ head: UnsafeRawBufferPointer, with mark: String) -> String {
     var result = ""
     for line in head.split(separator: 0x0A, omittingEmptySubsequences: true) {
@@ -34,31 +34,26 @@ enum Trace {
   }
 
   private static func masked(_ line: UnsafeRawBufferPointer) -> String {
-    for name in ["authorization", "proxy-authorization"] as [StaticString] {
-      guard let value = HeaderText.value(of: name, in: line) else { continue }
+    let text = String(decoding: line, as: UTF8.self)
+    guard !isStartLine(text), let name = text.split(separator: ":", maxSplits: 1).first else { return shown(text) }
+    for field in ["authorization", "proxy-authorization"] as [StaticString] {
+      guard let value = HeaderText.value(of: field, in: line) else { continue }
       let scheme = value.prefix { $0 != 0x20 }
       return "\(name): \(scheme.count < value.count ? String(decoding: scheme, as: UTF8.self) + " " : "")***"
     }
-    let text = String(decoding: line, as: UTF8.self)
-    guard let name = text.split(separator: ":", maxSplits: 1).first?.lowercased(), isSecret(name) else {
-      return MaskedURL.masking(text)
-    }
-    return "\(name): ***"
+    return SecretName.isField(name) ? "\(name): ***" : shown(text)
   }
 
-  /// Whether a field of this name (in lower case) carries a secret: those of HTTP, and what services call theirs.
-  private static func isSecret(_ name: String) -> Bool {
-    ["cookie", "token", "secret", "password", "api-key", "apikey"].contains { holds(name, $0) }
+  /// Whether it is a request line or a status line. A field line has its colon before any space; where a server writes
+  /// a space before the colon, it is a field line all the same.
+  private static func isStartLine(_ text: String) -> Bool {
+    if text.hasPrefix("HTTP/") { return true }
+    let words = text.split(separator: " ")
+    return words.count == 3 && words[2].hasPrefix("HTTP/") && !words[0].utf8.contains(UInt8(ascii: ":"))
+      && words[1].utf8.first != UInt8(ascii: ":")
   }
 
-  private static func holds(_ name: String, _ word: String) -> Bool {
-    var rest = name[...]
-    while !rest.isEmpty {
-      if rest.hasPrefix(word) { return true }
-      rest = rest.dropFirst()
-    }
-    return false
-  }
+  private static func shown(_ text: String) -> String { MaskedURL.maskingParameters(MaskedURL.masking(text)) }
 
   /// One write for each text, so that lines of several transfers do not mix.
   private static func write(_ text: String) {
