@@ -266,35 +266,32 @@ public final class Scheduler {
     guard !events.isEmpty else { return }
     // Each is let go when it has been delivered: with many, the bytes of one make room for those of the next.
     events.reverse()
-    while let event = events.popLast() { take(event) }
-  }
-
-  /// Takes one event in. It is taken apart where it is, since a copy of one is not cheap.
-  private func take(_ event: consuming Event) {
-    switch consume event {
-    case .completed(let task, let completion):
-      if !captured.remove(task) { outstandingTasks -= 1 }
-      if CallTable.isCall(task) {
-        finishCall(task) { $0.append(completion) }
-      } else if !deliver(.completed(task, completion)) {
-        let error = TaskError(.resourceUnavailable, "not enough memory")
-        _ = deliver(.completed(task, Completion(error: error)))
-      }
-    case .stream(let task, let streamEvent):
-      captured.note(task, streamEvent)
-      if case .captured = streamEvent {
-        captured.add(task)
+    while let event = events.popLast() {
+      switch event {
+      case .completed(let task, let completion):
+        if !captured.remove(task) { outstandingTasks -= 1 }
+        if CallTable.isCall(task) {
+          finishCall(task) { $0.append(completion) }
+        } else if !deliver(event) {
+          let error = TaskError(.resourceUnavailable, "not enough memory")
+          _ = deliver(.completed(task, Completion(error: error)))
+        }
+      case .stream(let task, let streamEvent):
+        captured.note(task, streamEvent)
+        if case .captured = streamEvent {
+          captured.add(task)
+          outstandingTasks -= 1
+        }
+        if !deliver(event) { port.submit(.cancelTask(task)) }
+      case .performed(let task, let work):
         outstandingTasks -= 1
+        finishCall(task) { (work as? any ScriptWork)?.appendResults(to: $0) }
+      case .sessionInvalidated(let session):
+        endingSessions.remove(session.rawValue)
+        dispatch { $0.append(event) }
+      default:
+        if !deliver(event), let task = event.task { port.submit(.cancelTask(task)) }
       }
-      if !deliver(.stream(task, streamEvent)) { port.submit(.cancelTask(task)) }
-    case .performed(let task, let work):
-      outstandingTasks -= 1
-      finishCall(task) { (work as? any ScriptWork)?.appendResults(to: $0) }
-    case .sessionInvalidated(let session):
-      endingSessions.remove(session.rawValue)
-      dispatch { $0.append(Event.sessionInvalidated(session)) }
-    case let other:
-      if !deliver(other), let task = other.task { port.submit(.cancelTask(task)) }
     }
   }
 
