@@ -222,6 +222,9 @@ static const char m_http_task[] = {
 static const char m_http_task_classes[] = {
 #embed "http/task_classes.lua"
 };
+static const char m_http_task_end[] = {
+#embed "http/task_end.lua"
+};
 static const char m_http_task_events[] = {
 #embed "http/task_events.lua"
 };
@@ -321,6 +324,7 @@ static const module modules[] = {
     {"http.stream", m_http_stream, sizeof m_http_stream},
     {"http.task", m_http_task, sizeof m_http_task},
     {"http.task_classes", m_http_task_classes, sizeof m_http_task_classes},
+    {"http.task_end", m_http_task_end, sizeof m_http_task_end},
     {"http.task_events", m_http_task_events, sizeof m_http_task_events},
     {"http.terminal", m_http_terminal, sizeof m_http_terminal},
     {"http.url", m_http_url, sizeof m_http_url},

@@ -37,25 +37,20 @@ static int fiber_current(lua_State *L) {
     return 1;
 }
 
-// dispatcher(handlers): a table of functions by event kind, which get the events' values.
-static int fiber_dispatcher(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    clua_runtime *runtime = clua_runtime_of(L);
+// Keeps the argument in the place of what a registry reference had.
+static int keep_argument(lua_State *L, int type, int *reference) {
+    luaL_checktype(L, 1, type);
     lua_settop(L, 1);
-    if (runtime->dispatcher != LUA_NOREF) luaL_unref(L, LUA_REGISTRYINDEX, runtime->dispatcher);
-    runtime->dispatcher = luaL_ref(L, LUA_REGISTRYINDEX);
+    luaL_unref(L, LUA_REGISTRYINDEX, *reference);
+    *reference = luaL_ref(L, LUA_REGISTRYINDEX);
     return 0;
 }
 
+// dispatcher(handlers): a table of functions by event kind, which get the events' values.
+static int fiber_dispatcher(lua_State *L) { return keep_argument(L, LUA_TTABLE, &clua_runtime_of(L)->dispatcher); }
+
 // yielded(function): called when the scheduler goes on with a fiber's own coroutine.yield; it may wait or raise there.
-static int fiber_yielded(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TFUNCTION);
-    clua_runtime *runtime = clua_runtime_of(L);
-    lua_settop(L, 1);
-    if (runtime->yielded != LUA_NOREF) luaL_unref(L, LUA_REGISTRYINDEX, runtime->yielded);
-    runtime->yielded = luaL_ref(L, LUA_REGISTRYINDEX);
-    return 0;
-}
+static int fiber_yielded(lua_State *L) { return keep_argument(L, LUA_TFUNCTION, &clua_runtime_of(L)->yielded); }
 
 int clua_open_fiber(lua_State *L) {
     static const luaL_Reg functions[] = {

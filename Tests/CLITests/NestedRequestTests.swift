@@ -50,14 +50,7 @@ import Testing
   /// `/large` and `/moved` (to `/large`) answer with more than is taken unasked, `/locked` with as large a 401, `/again`
   /// wants the body once more.
   static func server() throws -> ScriptedServer {
-    try ScriptedServer { connection in
-      while var request = try connection.readHead() {
-        if request["Expect"] != nil { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
-        try connection.readBody(of: &request)
-        connection.recordNow(request)
-        try connection.send(answer(to: request), to: request)
-      }
-    }
+    try ScriptedServer.continuing { answer(to: $0) }
   }
 
   private static let large = String(repeating: "x", count: 3_000_000)

@@ -5,14 +5,7 @@ import Testing
 @Suite struct SentCountTests {
   /// `/307` and `/auth` want the body a second time, `/both` a third time.
   static func server() throws -> ScriptedServer {
-    try ScriptedServer { connection in
-      while var request = try connection.readHead() {
-        if request["Expect"] != nil { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
-        try connection.readBody(of: &request)
-        connection.recordNow(request)
-        try connection.send(answer(to: request), to: request)
-      }
-    }
+    try ScriptedServer.continuing { answer(to: $0) }
   }
 
   private static func answer(to request: ReceivedRequest) -> Reply {

@@ -157,6 +157,14 @@ return function(t)
     expect(#class_of("session", "http.delegate").fields > 5):equals(true)
   end)
 
+  host_it("knows each handler of a delegate", function()
+    for _, field in ipairs(class_of("session", "http.delegate").fields) do
+      local name = field.name:gsub("%?$", "")
+      local function make() return require("http").session(nil, { [name] = true }) end
+      expect(make):raises("'" .. name .. "' must be a function")
+    end
+  end)
+
   it("is what the reference was made of", function()
     local ok = os.execute(("lua5.4 '%s/scripts/gendocs' --check"):format(t.root))
     expect(ok):equals(true)

@@ -1,5 +1,6 @@
 -- Operations as blobs: a mark with a version, a checksum, and the fields one behind another.
 
+local core = require "httpscript.core"
 local errors = require "http.errors"
 local headers = require "http.headers"
 local packing = require "http.packing"
@@ -13,7 +14,7 @@ local MARK = "httpscript operation 2\n"
 local function without_secrets(list)
   local kept = headers.from(nil)
   for name, value in pairs(list) do
-    if not request.is_secret(name) then kept:add(name, value) end
+    if not core.is_secret_field(name) then kept:add(name, value) end
   end
   return kept
 end

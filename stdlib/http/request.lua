@@ -1,5 +1,6 @@
 -- Requests: the value that http.request makes, and how requests and options become the core's flat arguments.
 
+local is_secret_field = require("httpscript.core").is_secret_field
 local errors = require "http.errors"
 local headers = require "http.headers"
 local options = require "http.options"
@@ -109,15 +110,6 @@ function request.shown_url(url)
   return (url:gsub("^(%a[%w+.-]*://)[^/?#@]*@", "%1"))
 end
 
--- Whether a header field's name is of those that carry secrets: HTTP's, and what services call theirs.
-function request.is_secret(name)
-  name = name:lower()
-  for _, word in ipairs { "authorization", "cookie", "token", "secret", "password", "api-key", "apikey" } do
-    if name:find(word, 1, true) then return true end
-  end
-  return false
-end
-
 local function quote(text)
   if text:find("^[%w@%%+=:,./_-]+$") then return text end
   return "'" .. text:gsub("'", "'\\''") .. "'"
@@ -138,7 +130,7 @@ function methods:curl(given)
     parts[#parts + 1] = "-X " .. quote(self.method)
   end
   for name, value in pairs(self.headers) do
-    if request.is_secret(name) and not reveal then value = "***" end
+    if is_secret_field(name) and not reveal then value = "***" end
     parts[#parts + 1] = "-H " .. quote(value == "" and name .. ";" or name .. ": " .. value)
   end
   -- What curl would add to a body by itself.

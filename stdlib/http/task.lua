@@ -9,11 +9,11 @@ local errors = require "http.errors"
 local fibers = require "http.fibers"
 local options = require "http.options"
 local request = require "http.request"
-local response = require "http.response"
 local scopes = require "http.scopes"
 local settings_of = require "http.settings"
 local steps = require "http.steps"
 local classes = require "http.task_classes"
+local task_end = require "http.task_end"
 
 local task = {}
 
@@ -29,135 +29,14 @@ local methods, completed_class = classes.methods, classes.completed
 local Task, CompletedTask = classes.Task, classes.CompletedTask
 local NO_SETTINGS = methods.settings
 task.methods, task.subclass, task.is = methods, classes.subclass, classes.is
+task.finish, task.on_completed = task_end.finish, task_end.on_completed
 
 local can_park, current, metatable_of = native.can_park, native.current, debug.getmetatable
-local join, leave, scope_of_fiber, wait_for = scopes.join, scopes.leave, fibers.scope, fibers.wait_for
-local perform_last, delegate_handler = steps.perform_last, steps.delegate_handler
+local join, scope_of_fiber, wait_for = scopes.join, fibers.scope, fibers.wait_for
+local complete = task_end.finish
 local type, rawget, rawset, setmetatable = type, rawget, rawset, setmetatable
 
 local function notify(self, name) require("http.notifications").post(name, self) end
-
--- Completion --------------------------------------------------------------------------------------------------------
-
-local function tell_metrics(self)
-  if self._metrics and delegate_handler(self, "did_finish_collecting_metrics") then
-    steps.call_delegate(self, "did_finish_collecting_metrics", self.metrics)
-  end
-end
-
--- Whether an object, looked at without running any of its code, has nothing of the name.
-local function lacks(object, name)
-  return type(object) == "table" and metatable_of(object) == nil and object[name] == nil
-end
-
--- Answers whether there was somebody to tell.
-local function tell_completion(self, delegate, completion, location)
-  if completion then
-    completion(location or self.response and self.response.body, self.response, self.error)
-    return true
-  end
-  local handler = delegate and delegate_handler(self, "did_complete")
-  if not handler then return false end
-  handler(self.session, self, rawget(self, "error"))
-  return true
-end
-
--- From now on it is a completed task to who looks at it; which costs a function call for what it has not, so that the
--- other fields are read before.
-local function become_completed(self) setmetatable(self, completed_class[metatable_of(self)]) end
-
-local function step_complete(self)
-  local failure, told = self.failure, false
-  if failure then rawset(self, "error", failure) end
-  local completion, location, session = self.completion, self.location, self.session
-  local delegate, is_call, is_recorded = session._delegate, self.is_call, self.is_recorded
-  if (delegate or completion) and not self.is_set_down then
-    become_completed(self)
-    if not lacks(delegate, "did_finish_collecting_metrics") and not steps.call(self, tell_metrics, self) then
-      failure = self.failure
-      rawset(self, "error", failure or rawget(self, "error"))
-    end
-    local ok, result = steps.call(self, tell_completion, self, not is_call and delegate, completion, location)
-    told = result
-    if location and (completion or self.location_is_taken) then steps.drop_location(self) end
-    if not ok and self.failure ~= failure then
-      rawset(self, "error", self.failure)
-      told = false
-    end
-  elseif not is_call then
-    become_completed(self)
-  end
-  if is_recorded then require("http.background").delivered(self) end
-  session:_forget(self)
-  local err = rawget(self, "error")
-  if err then
-    err.response = err.response or self.response
-    if err.domain == "script" and not told and not fibers.is_awaited(self) and not active.stopping then
-      fibers.note_unobserved(self)
-    end
-  end
-  if active.observed then notify(self, "task_did_finish") end
-  fibers.complete(self)
-end
-
-local function note_error(self, err, head)
-  if self.failure and err.code == "cancelled" then err = self.failure end
-  if self.load_error and err.code == "handler_error" then err = self.load_error end
-  if not errors.is(err) then err = errors.new(err) end
-  err.task = err.task or self
-  err.response = err.response or head
-  if self.part then err._part = self.part end
-  err.url = err.url or self.original_request and request.shown_url(tostring(self.original_request.url))
-  rawset(self, "error", err)
-  if err.code == "cancelled" or err.code == "timed_out" then steps.interrupt(self) end
-end
-
-local function complete(self, err, head)
-  self.completing, self.number, self.state = true, false, "completed"
-  if err then note_error(self, err, head) end
-  -- (One that the task has been told of is there already.)
-  if head and head ~= self.response then
-    rawset(self, "response", head)
-    if self.location then head.location = self.location end
-  end
-  if self.is_recorded then require("http.background").ended(self) end
-  if self._channel then self._channel:finish(self.error) end
-  local is_busy = self.draining
-  if is_busy then become_completed(self) end
-  if is_busy or self.completion or self.session._delegate then
-    perform_last(self, step_complete)
-  else
-    step_complete(self)
-  end
-end
-
-task.finish = complete
-
-function task.on_completed(number, err, body, metrics, redirects, status, reason, version, url, block, expected, cached)
-  local self = active.take(number)
-  if not self then return end
-  local scope, fiber = self.scope, self.draining
-  if scope then leave(scope, self) end
-  if fiber then fibers.stay(fiber) end
-  if self.load then require("http.loads").stop(self) end
-  self._metrics = metrics
-  -- They are among the metrics.
-  self.count_of_bytes_received, self.count_of_bytes_expected_to_receive = nil, nil
-  if self.has_sent then self.count_of_bytes_sent, self.count_of_bytes_expected_to_send = nil, nil end
-  local head
-  if status == true then
-    -- The one that the task has been told of.
-    head = self.response
-    if head then
-      head._metrics = metrics
-      if body then head.body = body end
-      if redirects then head._redirects = redirects end
-    end
-  elseif status then
-    head = response.make(status, reason, version, url, block, expected, body, metrics, redirects, cached)
-  end
-  complete(self, err, head)
-end
 
 -- Life --------------------------------------------------------------------------------------------------------------
 

@@ -162,7 +162,7 @@ enum CoreModule {
     ]
   }
 
-  /// uncaught, warn, stopping, counts, collect.
+  /// uncaught, warn, stopping, counts, is_secret_field.
   private static func diagnosticFunctions(_ scheduler: Scheduler) -> [NativeModule.Function] {
     [
       .init("uncaught") { call in
@@ -181,6 +181,11 @@ enum CoreModule {
         call.results.append(call.interpreter.liveObjects)
         call.results.append(call.interpreter.references)
         call.results.append(scheduler.outstandingTasks)
+        return .returned
+      },
+      .init("is_secret_field") { call in
+        guard let name = call.string(1) else { return call.wrongType(1, "string") }
+        call.results.append(SecretName.isField(name[...]))
         return .returned
       },
     ]

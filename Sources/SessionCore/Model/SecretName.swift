@@ -1,9 +1,9 @@
 /// Names that tell that a secret stands behind them: those of HTTP, and what services call theirs.
-enum SecretName {
+public enum SecretName {
   /// Of a header field.
-  static func isField(_ name: Substring) -> Bool {
+  public static func isField(_ name: Substring) -> Bool {
     let name = name.lowercased()
-    return name.holds("cookie") || holdsWord(name)
+    return name.holds("authorization") || name.holds("cookie") || holdsWord(name)
   }
 
   /// Of a parameter of a URL.

@@ -61,6 +61,20 @@ public final class ScriptedServer: Sendable {
   /// The largest number of connections that were open at one time.
   public var peakConnections: Int { state.withLock { $0.peak } }
 
+  /// Answers each request once its body is there, which it lets come (`Expect: 100-continue`).
+  public static func continuing(
+    answer: @escaping @Sendable (ReceivedRequest) throws -> Reply
+  ) throws -> ScriptedServer {
+    try ScriptedServer { connection in
+      while var request = try connection.readHead() {
+        if request["Expect"] != nil { try connection.send("HTTP/1.1 100 Continue\r\n\r\n") }
+        try connection.readBody(of: &request)
+        connection.recordNow(request)
+        try connection.send(answer(request), to: request)
+      }
+    }
+  }
+
   /// Forgets the requests recorded so far.
   public func forget() { state.withLock { $0.requests = [] } }
 
