@@ -36,6 +36,16 @@ import Testing
       collectgarbage()
       return memory()
     end
+    -- KiB of each of n more: the least of three times, since the heap may once have to grow for what is made at the same
+    -- time, and keeps what it got.
+    local function cost(session, n)
+      local least, before = math.huge, memory()
+      for _ = 1, 3 do
+        local after = fill(session, n)
+        least, before = math.min(least, (after - before) / n), after
+      end
+      return least
+    end
 
     """
 
@@ -51,8 +61,8 @@ import Testing
       Self.gauge + """
         local session = open(1000)
         -- What is made once.
-        local before = fill(session, 20)
-        local each = (fill(session, 100) - before) / 100
+        fill(session, 20)
+        local each = cost(session, 100)
         print(each < 100 or each)
         session:invalidate_and_cancel()
         """
@@ -78,8 +88,9 @@ import Testing
         address = base .. "/large"
         local session = open(1)
         print(assert(session:get(base .. "/-/ok")).http_version)
-        local before = fill(session, 10)
-        local each = (fill(session, 60) - before) / 60
+        -- (The server allows 128 streams.)
+        fill(session, 10)
+        local each = cost(session, 30)
         print(each < 100 or each)
         session:invalidate_and_cancel()
         """
@@ -126,8 +137,8 @@ import Testing
         address, later = base .. "\(wanted.isCoded ? "/gzip/large" : "/large")", \(wanted.later)
         local session = open(\(wanted.version == "2" ? 1 : 1000))
         print(assert(session:get(base .. "/-/ok")).http_version)
-        local before = fill(session, 20)
-        local each = (fill(session, 60) - before) / 60
+        fill(session, 20)
+        local each = cost(session, 30)
         print(each < \(wanted.limit) or each)
         session:invalidate_and_cancel()
         """
