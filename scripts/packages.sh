@@ -32,6 +32,35 @@ require_swift() {
   }
 }
 
+# find_profile_tools: LLVM_PROFDATA is what reads profiles; fails where the compiler does not take any.
+find_profile_tools() {
+  local options
+  LLVM_PROFDATA=$(dirname "$(readlink -f "$(command -v swift)")")/llvm-profdata
+  [ -x "$LLVM_PROFDATA" ] || return
+  options=$(swiftc -frontend -help-hidden 2>/dev/null) || return
+  [[ $options == *-ir-profile-use* ]]
+}
+
+# use_profile FOLDER: fills PROFILE_FLAGS with what has FOLDER's objects compiled by scripts/profile.txt.
+use_profile() {
+  local folder=$1 name profile
+  PROFILE_FLAGS=()
+  find_profile_tools || return 0
+  name=profile-$(cksum <scripts/profile.txt | tr ' ' -)
+  profile=$PWD/.build/$name.profdata
+  if ! [ -f "$profile" ]; then
+    mkdir -p .build
+    "$LLVM_PROFDATA" merge -o "$profile.new" scripts/profile.txt || return
+    # The build does not notice that other options are used.
+    rm -rf "$folder"/{SessionCore,LuaBridge,httpscript,Stdlib,C*}.build
+    rm -f .build/profile-*.profdata
+    mv "$profile.new" "$profile"
+  fi
+  # A function that has been changed since is no fault.
+  PROFILE_FLAGS=(-Xswiftc -Xfrontend -Xswiftc "-ir-profile-use=$profile" -Xcc "-fprofile-use=$profile"
+    -Xcc -Wno-backend-plugin -Xcc -Wno-profile-instr-out-of-date -Xcc -Wno-profile-instr-unprofiled)
+}
+
 # build_release: the executable, with Swift's own libraries and C++'s inside; prints its path. (`set -e` does not reach
 # into "$(build_release)".)
 build_release() {
@@ -46,8 +75,11 @@ build_release() {
   fi
   # What a start runs lies together (scripts/startup-order); the build does not know that the list is read.
   if [ scripts/startup.order -nt "$folder/httpscript" ]; then rm -f "$folder/httpscript"; fi
-  swift build -c release --static-swift-stdlib --product httpscript \
-    -Xlinker "--section-ordering-file=$PWD/scripts/startup.order" >&2 || return
+  use_profile "$folder" || return
+  # Where a profile is used, sections' names tell how often they run.
+  sed -E 's/^\.text\.(.*)$/&\n.text.hot.\1\n.text.unlikely.\1/' scripts/startup.order >.build/sections.order || return
+  swift build -c release --static-swift-stdlib --product httpscript "${PROFILE_FLAGS[@]}" \
+    -Xlinker "--section-ordering-file=$PWD/.build/sections.order" >&2 || return
   echo "$folder/httpscript"
 }
 

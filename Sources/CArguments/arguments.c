@@ -4,6 +4,9 @@
 // other names, it brings its own again and nothing but time is lost.
 #include "CArguments.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 char **_swift_stdlib_getUnsafeArgvArgc(int *count);
 void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count);
 
@@ -21,3 +24,12 @@ char **_swift_stdlib_getUnsafeArgvArgc(int *count) {
 }
 
 void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count) { keep(count, words); }
+
+// Only there where what runs is counted (scripts/profile).
+int __llvm_profile_write_file(void) __attribute__((weak));
+
+void end_process(int status) {
+  fflush(NULL);
+  if (__llvm_profile_write_file) __llvm_profile_write_file();
+  _exit(status);
+}

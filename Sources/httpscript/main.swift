@@ -1,3 +1,4 @@
+import CArguments
 import Glibc
 import LuaBridge
 import SessionCore
@@ -6,5 +7,4 @@ StandardStreams.open()
 let status = Program.run(Array(CommandLine.arguments))
 if Program.hasExitFunctions { exit(status) }
 // Everything has been put away; the libraries' own exit functions (OpenSSL's above all) would only take time.
-fflush(nil)
-_exit(status)
+end_process(status)
