@@ -61,6 +61,24 @@ use_profile() {
     -Xcc -Wno-backend-plugin -Xcc -Wno-profile-instr-out-of-date -Xcc -Wno-profile-instr-unprofiled)
 }
 
+# use_static_lua FOLDER: has the executable in FOLDER contain Lua, where Debian's package has it as an archive: a library
+# less to load, and no detour for each call. All of it is put in as one object, because modules in C (lpeg, lfs) need
+# functions that nobody else calls, and see none that come out of an archive.
+use_static_lua() {
+  local folder=$1 archive settings=$PWD/.build/pkgconfig
+  LUA_FLAGS=()
+  archive=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
+  [ -f "$archive" ] || return 0
+  mkdir -p "$folder" "$settings"
+  ld -r --whole-archive "$archive" -o "$folder/lua5.4.o" || return
+  # What asks for the library finds an empty one.
+  rm -f "$folder/liblua5.4.a"
+  ar -rc "$folder/liblua5.4.a" || return
+  printf '%s\n' "Name: Lua" "Description: Lua inside the executable" "Version: $(pkg-config --modversion lua5.4)" \
+    "Cflags: $(pkg-config --cflags lua5.4)" "Libs: -L$folder -llua5.4" >"$settings/lua5.4.pc"
+  LUA_FLAGS=(--pkg-config-path "$settings" -Xlinker "$folder/lua5.4.o")
+}
+
 # build_release: the executable, with Swift's own libraries and C++'s inside; prints its path. (`set -e` does not reach
 # into "$(build_release)".)
 build_release() {
@@ -76,9 +94,10 @@ build_release() {
   # What a start runs lies together (scripts/startup-order); the build does not know that the list is read.
   if [ scripts/startup.order -nt "$folder/httpscript" ]; then rm -f "$folder/httpscript"; fi
   use_profile "$folder" || return
+  use_static_lua "$folder" || return
   # Where a profile is used, sections' names tell how often they run.
   sed -E 's/^\.text\.(.*)$/&\n.text.hot.\1\n.text.unlikely.\1/' scripts/startup.order >.build/sections.order || return
-  swift build -c release --static-swift-stdlib --product httpscript "${PROFILE_FLAGS[@]}" \
+  swift build -c release --static-swift-stdlib --product httpscript "${PROFILE_FLAGS[@]}" "${LUA_FLAGS[@]}" \
     -Xlinker "--section-ordering-file=$PWD/.build/sections.order" >&2 || return
   echo "$folder/httpscript"
 }

@@ -145,8 +145,10 @@ import Testing
       local after = 0
       for _ in pairs(_G) do after = after + 1 end
       print(#before == after, rawget(_G, "http"), package.path:find("5.4", 1, true) ~= nil, package.cpath ~= "")
+      -- It is written in C, and needs functions of Lua's that the executable must have for it.
+      print(require("lfs").attributes("/", "mode"))
       """
-    try await expectScript(script, prints: ["true\tnil\ttrue\ttrue"])
+    try await expectScript(script, prints: ["true\tnil\ttrue\ttrue", "directory"])
   }
 
   @Test("without a terminal, standard input is the script")
