@@ -61,44 +61,49 @@ use_profile() {
     -Xcc -Wno-backend-plugin -Xcc -Wno-profile-instr-out-of-date -Xcc -Wno-profile-instr-unprofiled)
 }
 
-# use_static_lua FOLDER: has the executable in FOLDER contain Lua, where Debian's package has it as an archive: a library
-# less to load, and no detour for each call. All of it is put in as one object, because modules in C (lpeg, lfs) need
-# functions that nobody else calls, and see none that come out of an archive.
-use_static_lua() {
-  local folder=$1 archive settings=$PWD/.build/pkgconfig
-  LUA_FLAGS=()
-  archive=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
-  [ -f "$archive" ] || return 0
+# use_static FOLDER: fills STATIC_FLAGS with what has the executable in FOLDER contain libraries that would take time to
+# load.
+use_static() {
+  local folder=$1 library settings=$PWD/.build/pkgconfig
+  STATIC_FLAGS=()
   mkdir -p "$folder" "$settings"
-  ld -r --whole-archive "$archive" -o "$folder/lua5.4.o" || return
+  # The linker looks in this folder first; loading libstdc++ would take a third of the time that a script needs to start.
+  library=$(clang -print-file-name=libstdc++.a)
+  [ ! -f "$library" ] || ln -sf "$library" "$folder/libstdc++.a"
+  # Lua is a library less to load, and there is no detour for each call. All of it is put in as one object, because
+  # modules in C (lpeg, lfs) need functions that nobody else calls, and see none that come out of an archive.
+  library=$(pkg-config --variable=libdir lua5.4)/liblua5.4.a
+  [ -f "$library" ] || return 0
+  ld -r --whole-archive "$library" -o "$folder/lua5.4.o" || return
   # What asks for the library finds an empty one.
   rm -f "$folder/liblua5.4.a"
   ar -rc "$folder/liblua5.4.a" || return
   printf '%s\n' "Name: Lua" "Description: Lua inside the executable" "Version: $(pkg-config --modversion lua5.4)" \
     "Cflags: $(pkg-config --cflags lua5.4)" "Libs: -L$folder -llua5.4" >"$settings/lua5.4.pc"
-  LUA_FLAGS=(--pkg-config-path "$settings" -Xlinker "$folder/lua5.4.o")
+  STATIC_FLAGS=(--pkg-config-path "$settings" -Xlinker "$folder/lua5.4.o")
 }
 
-# build_release: the executable, with Swift's own libraries and C++'s inside; prints its path. (`set -e` does not reach
-# into "$(build_release)".)
-build_release() {
-  local folder library
+# build_optimized FOLDER OPTION ...: links the executable in FOLDER, with Swift's own libraries and C++'s inside.
+build_optimized() {
+  local folder=$1
+  shift
   lua5.4 scripts/embed --compile || return
+  use_static "$folder" || return
+  # All of it is optimized as one. What a start runs lies together (scripts/startup-order), and its 20,000 relative
+  # relocations, which are read at each start, in a few pages.
+  swift build -c release --static-swift-stdlib --product httpscript --experimental-lto-mode full -Xswiftc -use-ld=lld \
+    "${STATIC_FLAGS[@]}" -Xlinker "--symbol-ordering-file=$PWD/scripts/startup.order" -Xlinker --no-warn-symbol-ordering \
+    -Xlinker -z -Xlinker pack-relative-relocs "$@" >&2
+}
+
+# build_release: the executable as it ships; prints its path. (`set -e` does not reach into "$(build_release)".)
+build_release() {
+  local folder
   folder=$(swift build -c release --static-swift-stdlib --show-bin-path) || return
-  # The linker looks there first; loading libstdc++ would take a third of the time that a script needs to start.
-  library=$(clang -print-file-name=libstdc++.a)
-  if [ -f "$library" ]; then
-    mkdir -p "$folder"
-    ln -sf "$library" "$folder/libstdc++.a"
-  fi
-  # What a start runs lies together (scripts/startup-order); the build does not know that the list is read.
+  # The build does not know that the list is read.
   if [ scripts/startup.order -nt "$folder/httpscript" ]; then rm -f "$folder/httpscript"; fi
   use_profile "$folder" || return
-  use_static_lua "$folder" || return
-  # Where a profile is used, sections' names tell how often they run.
-  sed -E 's/^\.text\.(.*)$/&\n.text.hot.\1\n.text.unlikely.\1/' scripts/startup.order >.build/sections.order || return
-  swift build -c release --static-swift-stdlib --product httpscript "${PROFILE_FLAGS[@]}" "${LUA_FLAGS[@]}" \
-    -Xlinker "--section-ordering-file=$PWD/.build/sections.order" >&2 || return
+  build_optimized "$folder" "${PROFILE_FLAGS[@]}" || return
   echo "$folder/httpscript"
 }
 
