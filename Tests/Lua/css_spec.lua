@@ -43,6 +43,21 @@ return function(t)
       end
       return selects(scope, row)
     end)
+
+    it("finds as the first what is the first of all", function()
+      local compared = 0
+      for _, row in ipairs(suite.valid) do
+        -- A document of its own: the first question that it is asked.
+        local fresh = assert(require("http.html").parse(suite.document_html))
+        local first, all = fresh:css_first(row.selector), document:css(row.selector)
+        if all then
+          expect(first and first:attr("id")):equals(all[1] and all[1]:attr("id"))
+          expect(first and first.line):equals(all[1] and all[1].line)
+          compared = compared + (first and 1 or 0)
+        end
+      end
+      expect(compared > 100):equals(true)
+    end)
   end
 
   it("starts at the candidate and looks outward", function()

@@ -47,6 +47,8 @@ local function query_css(self, kind, selector, mode, first, namespaces)
   end
   local expression, message = css.to_xpath(selector, how)
   if not expression then return dom.failure(kind, "bad_selector", message) end
+  -- libxml2 looks no further then.
+  if first then expression = "(" .. expression .. ")[1]" end
   return evaluated(kind, native.evaluate(self, expression, first))
 end
 

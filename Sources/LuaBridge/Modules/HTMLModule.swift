@@ -95,7 +95,7 @@ public struct HTMLModule {
       url: document.url, declared: HTMLLinkCollector.declaredBase(of: document), resolve: resolve)
   }
 
-  /// (document or node, expression, only the first, prefix, uri, …) -> list of nodes, node, text, number or boolean
+  /// (document or node, expression, whether it ends with [1] and that node is wanted, prefix, uri, …) -> list of nodes, node, text, number or boolean
   private func evaluate(_ call: HostCall) -> Outcome {
     let node = call.object(1, HTMLModule.node)
     guard let document = node?.document ?? call.object(1, HTMLModule.document) else {
@@ -105,7 +105,8 @@ public struct HTMLModule {
     guard let evaluation = document.evaluation else { return call.raise("not enough memory") }
     do throws(XMLFailure) {
       let value = try evaluation.evaluate(
-        expression, at: node?.pointer ?? document.node, namespaces: HTMLModule.namespaces(call), cache: expressions)
+        expression, at: node?.pointer ?? document.node, namespaces: HTMLModule.namespaces(call),
+        isSingle: call.boolean(3), cache: expressions)
       call.append(value, of: document, onlyFirst: call.boolean(3))
     } catch {
       call.fail(error)

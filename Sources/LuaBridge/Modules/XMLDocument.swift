@@ -59,11 +59,12 @@ enum LiveDocuments {
 }
 
 /// Lua sees a document as a few bytes and would let thousands pile up. This counts what trees really take and says
-/// when a collection is due: whenever the sum has doubled since the last one.
+/// when a collection is due: whenever the sum has doubled since the last one, and is no less than what a collection has to
+/// go through. (Memory that is given back soon is in the cache still, and need not be had of the kernel.)
 enum XMLMemory {
   nonisolated(unsafe) private static var live = 0
   nonisolated(unsafe) private static var threshold = smallest
-  private static let smallest = 64 << 20
+  private static let smallest = 16 << 20
 
   static func added(_ weight: Int) { live += weight }
   static func removed(_ weight: Int) { live -= weight }
@@ -72,6 +73,6 @@ enum XMLMemory {
   static func makeRoom(_ interpreter: Interpreter) {
     guard live > threshold else { return }
     interpreter.collect()
-    threshold = max(smallest, live * 2)
+    threshold = max(smallest, live * 2, interpreter.memory)
   }
 }

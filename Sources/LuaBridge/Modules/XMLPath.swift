@@ -12,6 +12,7 @@ enum XPathValue {
 final class XPathEvaluation {
   private let context: xmlXPathContextPtr
   private let log = XMLErrorLog(code: "bad_xpath")
+  private var isNumbered = false
   /// Steps an expression may take: a hostile document can make a harmless one quadratic.
   private static let stepLimit: UInt = 200_000_000
 
@@ -24,19 +25,26 @@ final class XPathEvaluation {
       guard let context, let error else { return }
       XMLErrorLog.at(context).note(error.pointee, message: XPathEvaluation.message(error.pointee.code))
     }
-    // Numbers the elements, without which putting results in document order walks sibling lists.
-    xmlXPathOrderDocElems(document)
+  }
+
+  /// Numbers the elements, without which putting results in document order walks sibling lists.
+  private func numberElements() {
+    isNumbered = true
+    xmlXPathOrderDocElems(context.pointee.doc)
   }
 
   /// Before the document is freed.
   func close() { xmlXPathFreeContext(context) }
 
-  /// Evaluates with `node` as the context node.
+  /// Evaluates with `node` as the context node; `isSingle` says that the expression ends with `[1]`.
   /// - Throws: `XMLFailure` with code `bad_xpath`, or `too_complex` beyond the limit of steps.
   func evaluate(
-    _ expression: String, at node: xmlNodePtr, namespaces: [(prefix: String, uri: String)], cache: XPathCache
+    _ expression: String, at node: xmlNodePtr, namespaces: [(prefix: String, uri: String)], isSingle: Bool,
+    cache: XPathCache
   ) throws(XMLFailure) -> XPathValue {
     log.clear()
+    // One node alone is in order; a union ("|") puts all of its own in order first.
+    if !isNumbered, !isSingle || expression.utf8.contains(UInt8(ascii: "|")) { numberElements() }
     guard let compiled = cache.compiled(expression, context) else { throw failure(expression) }
     for (prefix, uri) in namespaces { xmlXPathRegisterNs(context, prefix, uri) }
     defer { if !namespaces.isEmpty { xmlXPathRegisteredNsCleanup(context) } }
