@@ -79,6 +79,9 @@ def measure(name, case, runner, servers, rounds):
         for label, argv in list(programs.items()):
             if turn and label in case.slow:
                 continue
+            if case.written:
+                case.written.unlink(missing_ok=True)
+                os.sync()
             cost = run_counted(runner, argv, case, servers)
             if cost:
                 for key in MEASURES:
@@ -89,6 +92,8 @@ def measure(name, case, runner, servers, rounds):
                 sys.exit(f"bench: {name}: {label} failed, or made fewer than {case.requests} requests: {command}")
             print(f"bench: {name}: {label} fails here and is left out", file=sys.stderr)
             del programs[label], values[label]
+    if case.written:
+        case.written.unlink(missing_ok=True)
     return values
 
 

@@ -27,6 +27,9 @@ class Case:
     place: str = ""
     # A file that is read once before, or the first program would pay for bringing it into memory.
     warm: object = None
+    # A file that is removed before each run and at the end, and everything is on the disk then: a program that waits
+    # until what it has written is there would pay for those that do not.
+    written: object = None
 
 
 def tool(name, *arguments):
@@ -169,11 +172,12 @@ class Cases:
     def transfer(self, way, name="large"):
         here = self.servers.work
         if way == "get":
-            url, path = f"{self.servers.plain}/{name}", here / "received"
+            url, folder = f"{self.servers.plain}/{name}", self.memory() or here
+            path = folder / "bench-received"
             peers = {
                 "curl": tool("curl", "-sf", "-o", path, url),
                 "wget2": tool("wget2", "-q", "-O", path, url),
-                "aria2c": tool("aria2c", "-q", "-x1", "-d", here, "-o", "received", "--allow-overwrite=true", url),
+                "aria2c": tool("aria2c", "-q", "-x1", "-d", folder, "-o", path.name, "--allow-overwrite=true", url),
             }
         else:
             url, path = self.servers.slow + "/put", here / "www" / name
@@ -182,7 +186,13 @@ class Cases:
             "httpscript": self.script("transfer.lua", way, url, path),
             "C": self.limit("transfer", way, url, path),
         }
-        return Case({**programs, **peers}, warm=here / "www" / name)
+        return Case({**programs, **peers}, warm=here / "www" / name, written=path if way == "get" else None)
+
+    def memory(self):
+        """A folder in memory with room for the largest file, or none: a disk's pace would hide what programs cost, and
+        no other program here waits for the disk."""
+        folder = pathlib.Path("/dev/shm")
+        return folder if folder.is_dir() and shutil.disk_usage(folder).free > 4 << 30 else None
 
     def json(self):
         large, small, times = self.servers.work / "large.json", self.servers.work / "small.json", 5
