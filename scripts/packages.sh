@@ -93,7 +93,8 @@ build_optimized() {
   # relocations, which are read at each start, in a few pages.
   swift build -c release --static-swift-stdlib --product httpscript --experimental-lto-mode full -Xswiftc -use-ld=lld \
     "${STATIC_FLAGS[@]}" -Xlinker "--symbol-ordering-file=$PWD/scripts/startup.order" -Xlinker --no-warn-symbol-ordering \
-    -Xlinker -z -Xlinker pack-relative-relocs "$@" >&2
+    -Xlinker -z -Xlinker pack-relative-relocs \
+    -Xlinker --wrap=swift_slowAlloc -Xlinker --wrap=swift_slowDealloc "$@" >&2
 }
 
 # build_release: the executable as it ships; prints its path. (`set -e` does not reach into "$(build_release)".)

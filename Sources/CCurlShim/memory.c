@@ -1,6 +1,7 @@
-/* libcurl's memory. A transfer makes and frees some fifty small blocks, always of the same sizes; on the thread that
-   runs transfers they are kept in lists by size instead of going through malloc each time. Every block is malloc's own,
-   and malloc knows its size, so that any other thread (libcurl resolves names in some) may free it. */
+/* libcurl's memory, and that of Swift's objects. A transfer makes and frees some sixty small blocks, always of the same
+   sizes; on the thread that runs transfers they are kept in lists by size instead of going through malloc each time.
+   Every block is malloc's own, and malloc knows its size, so that any other thread (libcurl resolves names in some) may
+   free it. */
 #include "CCurlShim.h"
 
 #include <malloc.h>
@@ -73,6 +74,27 @@ static void *clear(size_t count, size_t size) {
   if (__builtin_mul_overflow(count, size, &total)) return NULL;
   void *made = make(total);
   return made ? memset(made, 0, total) : NULL;
+}
+
+/* Swift's runtime makes and frees all objects by these two; in the release executable the linker leads them here
+   (`--wrap`, build_release in scripts/packages.sh). Alignment beyond malloc's own, as masks of all bits ask for it, and
+   what to do without memory is the runtime's business. */
+enum { USUAL_MASK = 15 };
+void *__real_swift_slowAlloc(size_t size, size_t alignment_mask) __attribute__((weak));
+void __real_swift_slowDealloc(void *memory, size_t size, size_t alignment_mask) __attribute__((weak));
+
+__attribute__((used)) void *__wrap_swift_slowAlloc(size_t size, size_t alignment_mask) {
+  void *made = alignment_mask <= USUAL_MASK ? make(size) : NULL;
+  return made ? made : __real_swift_slowAlloc(size, alignment_mask);
+}
+
+__attribute__((used)) void __wrap_swift_slowDealloc(void *memory, size_t size, size_t alignment_mask) {
+  if (alignment_mask <= USUAL_MASK) {
+    /* The size is not to be trusted: of an object with a tail it may be told without. */
+    unmake(memory);
+  } else {
+    __real_swift_slowDealloc(memory, size, alignment_mask);
+  }
 }
 
 CURLcode hs_global_init(void) { return curl_global_init_mem(CURL_GLOBAL_DEFAULT, make, unmake, remake, copy, clear); }
