@@ -100,6 +100,9 @@ __attribute__((used)) void __wrap_swift_slowDealloc(void *memory, size_t size, s
 CURLcode hs_global_init(void) { return curl_global_init_mem(CURL_GLOBAL_DEFAULT, make, unmake, remake, copy, clear); }
 
 void hs_keep_memory(void) {
+  /* valgrind is to see what is used after it has been freed. */
+  const char *preloaded = getenv("LD_PRELOAD");
+  if (preloaded && strstr(preloaded, "vgpreload_memcheck")) return;
   if (store.room == 0) store.room = KEPT_BYTES;
 }
 
